@@ -1,0 +1,155 @@
+"""What an op's lowering writes with. It names ONNX operators as text, so that declaring an op imports no onnx."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, Union
+
+from ...dtype import DType
+from ..dim import Dim
+from ..shape import Shape
+from ..type import TensorType
+
+__all__ = ["Emitter", "Handle", "OnnxAttribute", "Window"]
+
+OnnxAttribute = Union[int, float, str, DType, Sequence[int], Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A value in the ONNX graph.
+
+    Attributes:
+        name: Its ONNX name, chosen by the emitter; nothing of the user's is ever part of it.
+        type: What is known of its type; of an intermediate value only as much as its maker said.
+    """
+
+    name: str
+    type: TensorType
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self.type.dtype
+
+    @property
+    def shape(self) -> Shape:
+        """The dims."""
+        return self.type.shape
+
+    @property
+    def rank(self) -> int:
+        """The number of dims."""
+        return self.type.rank
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A strided part of a tensor: along each axis ``extent`` elements at ``start + i * step``.
+
+    Attributes:
+        starts: A static or symbolic start, or a handle (int64, one element; negative counts from the end).
+        stops: Where an axis has a dynamic end that must agree with its extent, the handle; else None.
+        extents: How many elements along each axis.
+        steps: Not zero.
+        squeezed: The axes that an integer index takes away; their extent is 1.
+    """
+
+    starts: tuple[Dim | Handle, ...]
+    stops: tuple[Handle | None, ...]
+    extents: Shape
+    steps: tuple[int, ...]
+    squeezed: tuple[int, ...]
+
+
+class Emitter(Protocol):
+    """Writes one op into an ONNX graph.
+
+    A lowering gets its operands as `Handle`s and returns a `Handle` for each result.
+    """
+
+    @property
+    def results(self) -> tuple[TensorType, ...]:
+        """The types that the op's results must have."""
+        ...
+
+    def node(
+        self,
+        op_type: str,
+        *inputs: Handle | None,
+        domain: str = "",
+        since: int = 1,
+        dtype: DType | None = None,
+        shape: Shape | None = None,
+        **attributes: OnnxAttribute | None,
+    ) -> Handle:
+        """One ONNX node with one output.
+
+        Args:
+            op_type: The ONNX operator.
+            *inputs: Its inputs; None leaves out an optional one.
+            domain: ``""`` (ai.onnx) or ``"com.microsoft"``.
+            since: The lowest opset in which the operator has this form; the model's opset is the highest asked for,
+                and never below the emitter's base (18).
+            dtype: The output's element type, where it is not that of the first input.
+            shape: The output's dims, where they are not those of the first input and a later step asks for them.
+            **attributes: ONNX attributes; a `DType` becomes ONNX's number for it; None leaves one out.
+        """
+        ...
+
+    def nodes(
+        self,
+        op_type: str,
+        *inputs: Handle | None,
+        types: Sequence[TensorType],
+        domain: str = "",
+        since: int = 1,
+        **attributes: OnnxAttribute | None,
+    ) -> tuple[Handle, ...]:
+        """One ONNX node with as many outputs as there are `types`."""
+        ...
+
+    def constant(self, value: object, dtype: DType = DType.int64) -> Handle:
+        """A constant from numbers, nested lists or an array."""
+        ...
+
+    def weight(self, name: str) -> Handle:
+        """A weight of the graph."""
+        ...
+
+    def cast(self, x: Handle, dtype: DType) -> Handle:
+        """`x` in another dtype; `x` itself where it has that dtype."""
+        ...
+
+    def dims(self, shape: Shape) -> Handle:
+        """The sizes of dims as an int64 vector: a constant where they are static, else computed."""
+        ...
+
+    def reshape(self, x: Handle, shape: Shape) -> Handle:
+        """`x` under another shape, without a copy; `x` itself where it has that shape."""
+        ...
+
+    def check(self, ok: Handle, message: str) -> None:
+        """Lets the execution fail with `message`, before any buffer is changed, unless the bool scalar `ok` holds."""
+        ...
+
+    def load(self, buffer: Handle) -> Handle:
+        """A buffer's contents at this point of the program."""
+        ...
+
+    def store(self, buffer: Handle, value: Handle) -> None:
+        """The new contents of a buffer."""
+        ...
+
+    def load_window(self, x: Handle, window: Window) -> Handle:
+        """A part of a tensor, squeezed; dynamic bounds are checked."""
+        ...
+
+    def store_window(self, buffer: Handle, value: Handle, window: Window) -> None:
+        """New contents for a part of a buffer, at a cost in proportion to that part; dynamic bounds are checked."""
+        ...
+
+    def print(self, label: str, x: Handle) -> None:
+        """Shows a value each time the graph has run."""
+        ...

@@ -1,0 +1,481 @@
+"""One op, one declaration.
+
+A function decorated with `op` is what users call, and its signature is the op's: annotations say which parameters are
+operands and which are attributes. On it hang, in the same file, its type rule, its lowering, its meaning in numpy, and
+sample operands. From here come type checking when a graph is built and when a file is read, the lowering, the
+interpreter, the tests that run every op on every sample, and the op's name and version in the file.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, NoReturn, ParamSpec, TypeVar, cast
+
+from ...dtype import DType
+from ...errors import GraphIndexError, GraphTypeError, MaxGraphError, TypeRuleError, user_location
+from .. import ir
+from ..coerce import buffer_of, is_weak, strengthen, tensor_of
+from ..dtype_promotion import promote
+from ..graph import Graph
+from ..names import caller, local_names
+from ..shape import Shape
+from ..type import BufferType, TensorType
+from ..value import TensorValue, check_same_graph, describe
+from .samples import Sample
+
+__all__ = ["REGISTRY", "AttributeKind", "AttributeSpec", "Op", "Operand", "OperandKind", "Refusal", "axis_of", "lookup", "op"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class OperandKind(Enum):
+    """How a formal operand takes values."""
+
+    TENSOR = "one tensor"
+    OPTIONAL = "a tensor or None"
+    VARIADIC = "tensors"
+    BUFFER = "one buffer"
+
+
+class AttributeKind(Enum):
+    """What an attribute holds; the file has one field for each."""
+
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    STRING = "str"
+    DTYPE = "DType"
+    TYPE = "TensorType"
+    WEIGHT = "WeightRef"
+    LITERAL = "Literal"
+    INTS = "ints"
+    DIMS = "dims"
+
+
+_OPERANDS = {
+    "TensorValueLike": OperandKind.TENSOR,
+    "TensorValueLike | None": OperandKind.OPTIONAL,
+    "Iterable[TensorValueLike]": OperandKind.VARIADIC,
+    "BufferValueLike": OperandKind.BUFFER,
+}
+_ATTRIBUTES = {
+    "bool": AttributeKind.BOOL,
+    "int": AttributeKind.INT,
+    "float": AttributeKind.FLOAT,
+    "str": AttributeKind.STRING,
+    "DType": AttributeKind.DTYPE,
+    "TensorType": AttributeKind.TYPE,
+    "WeightRef": AttributeKind.WEIGHT,
+    "Literal": AttributeKind.LITERAL,
+    "Sequence[int]": AttributeKind.INTS,
+    "list[int]": AttributeKind.INTS,
+    "ShapeLike": AttributeKind.DIMS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A formal operand."""
+
+    name: str
+    kind: OperandKind
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeSpec:
+    """A formal attribute; an `optional` one may be None, and is then absent from the file."""
+
+    name: str
+    kind: AttributeKind
+    optional: bool = False
+
+
+class Refusal(Exception):  # noqa: N818 - control flow between a rule and its op, never seen by a user
+    """What a type rule raises; the op turns it into an error with operands, types and the user's line.
+
+    Args:
+        message: What was wanted and given, without the op's name.
+        code: See `maxgraph.errors.CODES`.
+        help: How to mend it.
+        error: The class of the error that the user sees.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str,
+        help: str | None = None,  # noqa: A002 - the word that users read
+        error: type[MaxGraphError] = TypeRuleError,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.help = help
+        self.error = error
+
+
+def axis_of(axis: int, rank: int, name: str = "axis") -> int:
+    """The axis counted from the front.
+
+    Raises:
+        Refusal: It is no axis of this rank.
+    """
+    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+        raise Refusal(f"`{name}` must be an int, not {axis!r}", code="MG017", error=GraphTypeError)
+    if not -rank <= axis < rank:
+        valid = f"{-rank} to {rank - 1}" if rank else "none: the tensor has rank 0"
+        raise Refusal(
+            f"`{name}` is {axis}, but a tensor of rank {rank} has axes {valid}", code="MG013", error=GraphIndexError
+        )
+    return int(axis) % rank
+
+
+class Op(Generic[P, R]):
+    """An operator: what `op` makes of a function.
+
+    Attributes:
+        domain, name, version: Its identity in the file; the meaning of one version never changes.
+        operands, attributes: Its formal parameters, in order.
+        promoted: The operands that share one dtype; see `dtype_promotion`.
+        reads, writes: The buffer operands that it reads and writes.
+        cases: Sample arguments.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[P, R],
+        *,
+        name: str | None,
+        version: int,
+        promoted: Sequence[str],
+        reads: Sequence[str],
+        writes: Sequence[str],
+    ) -> None:
+        self.domain = "maxg"
+        self.name = name or fn.__name__.rstrip("_")
+        self.version = version
+        self.__name__ = fn.__name__
+        self.__qualname__ = fn.__qualname__
+        self.__module__ = fn.__module__
+        self.__doc__ = fn.__doc__
+        self.__wrapped__ = fn
+        self.__signature__ = inspect.signature(fn)
+        operands, attributes = [], []
+        for parameter in self.__signature__.parameters.values():
+            annotation = str(parameter.annotation)
+            base, _, rest = annotation.partition(" | None")
+            if annotation in _OPERANDS:
+                operands.append(Operand(parameter.name, _OPERANDS[annotation]))
+            elif base in _ATTRIBUTES and not rest:
+                attributes.append(AttributeSpec(parameter.name, _ATTRIBUTES[base], base != annotation))
+            else:
+                raise TypeError(f"op {self.name}: {parameter.name}: {annotation!r} is neither operand nor attribute")
+        self.operands = tuple(operands)
+        self.attributes = tuple(attributes)
+        self.promoted = tuple(promoted)
+        self.reads = tuple(reads)
+        self.writes = tuple(writes)
+        self.cases: list[Sample] = []
+        self._rule: Callable[..., Any] | None = None
+        self._lowering: Callable[..., Any] | None = None
+        self._meaning: Callable[..., Any] | None = None
+
+    # The declaration ----------------------------------------------------------------------------------------------
+
+    def types(self, rule: F) -> F:
+        """Declares the type rule: from operand types and attributes, by name, to a result type, several, or None."""
+        self._rule = rule
+        return rule
+
+    def lowers(self, lowering: F) -> F:
+        """Declares the lowering: from an `Emitter`, then handles and attributes by name, to result handles."""
+        self._lowering = lowering
+        return lowering
+
+    def reference(self, meaning: F) -> F:
+        """Declares the meaning: from numpy arrays and attributes, by name, to result arrays. A buffer is an array
+        that is changed in place."""
+        self._meaning = meaning
+        return meaning
+
+    def samples(self, *cases: Sample) -> None:
+        """Declares sample arguments, by name."""
+        self.cases += cases
+
+    # Its use ------------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<op {self.domain}.{self.name}@{self.version}>"
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Adds a node to the current graph."""
+        try:
+            bound = self.__signature__.bind(*args, **kwargs)
+        except TypeError as error:
+            self.refuse(Refusal(str(error), code="MG017", error=GraphTypeError), ())
+        bound.apply_defaults()
+        graph = Graph.current
+        operands, segments = self._values(bound.arguments)
+        check_same_graph(operands, graph, self.name)
+        try:
+            attributes = {
+                spec.name: value
+                for spec in self.attributes
+                if (value := _attribute(spec, bound.arguments[spec.name])) is not None
+            }
+            results = self.infer([v.type for v in operands], segments, attributes)
+        except Refusal as refusal:
+            self.refuse(refusal, operands, segments)
+        node = ir.Node(self, operands, segments, attributes, location=user_location())
+        node.results = tuple(ir.Value(type_, graph, node) for type_ in results)
+        node.effects = self.effects_on(operands, segments)
+        graph.block.nodes.append(node)
+        values = [TensorValue(result) for result in node.results]
+        # A rule that gives one type makes one tensor; otherwise the public function unpacks.
+        return cast(R, None if not values else values[0] if len(values) == 1 and not self._many else values)
+
+    _many = False
+
+    def _values(self, arguments: Mapping[str, Any]) -> tuple[tuple[ir.Value, ...], tuple[int, ...]]:
+        """The operands, coerced and promoted, flat, and how many each formal operand takes."""
+        given: dict[str, Any] = {}
+        for operand in self.operands:
+            value = arguments[operand.name]
+            if operand.kind is OperandKind.BUFFER:
+                given[operand.name] = buffer_of(value, what=f"{self.name}: `{operand.name}`")
+            elif operand.kind is OperandKind.VARIADIC:
+                given[operand.name] = [
+                    tensor_of(v, what=f"{self.name}: `{operand.name}[{at}]`") for at, v in enumerate(value)
+                ]
+            elif operand.kind is OperandKind.OPTIONAL and value is None:
+                given[operand.name] = None
+            elif operand.name in self.promoted and is_weak(value):
+                given[operand.name] = value
+            else:
+                given[operand.name] = tensor_of(value, what=f"{self.name}: `{operand.name}`")
+        if self.promoted:
+            self._promote(given)
+        flat: list[ir.Value] = []
+        segments = []
+        for operand in self.operands:
+            value = given[operand.name]
+            values = value if isinstance(value, list) else [] if value is None else [value]
+            flat += [v.to_mlir() for v in values]
+            segments.append(len(values))
+        return tuple(flat), tuple(segments)
+
+    def _promote(self, given: dict[str, Any]) -> None:
+        """Brings the promoted operands to one dtype; weak ones take that of the others."""
+        strong = [given[name] for name in self.promoted if isinstance(given[name], TensorValue)]
+        if not strong:
+            self.refuse(
+                Refusal(
+                    "at least one operand must be a tensor",
+                    code="MG003",
+                    help="write ops.constant(value, dtype, device)",
+                    error=GraphTypeError,
+                ),
+                (),
+            )
+        target: DType = strong[0].dtype
+        for value in strong[1:]:
+            common = promote(target, value.dtype)
+            if common is None:
+                self.refuse(
+                    Refusal(
+                        f"{target.name} and {value.dtype.name} do not combine: neither holds every value of the other",
+                        code="MG010",
+                        help="cast one of them, e.g. x.cast(DType.float32)",
+                    ),
+                    [v.to_mlir() for v in strong],
+                )
+            target = common
+        from .cast import cast as cast_op
+
+        like = strong[0].type.cast(target)
+        for name in self.promoted:
+            value = given[name]
+            if not isinstance(value, TensorValue):
+                given[name] = strengthen(value, like, op=self.name)
+            elif value.dtype is not target:
+                given[name] = cast_op(value, target)
+
+    def infer(
+        self, types: Sequence[TensorType | BufferType], segments: Sequence[int], attributes: Mapping[str, Any]
+    ) -> tuple[TensorType, ...]:
+        """The result types, from the operands' types; the same when a graph is built and when a file is read.
+
+        Raises:
+            Refusal: The op does not take these.
+        """
+        if self._rule is None:
+            raise TypeError(f"{self!r} has no type rule")
+        by_name = self._arguments(types, segments, attributes)
+        devices = {t.device for t in types}
+        if len(devices) > 1:
+            raise Refusal(
+                "operands lie on different devices",
+                code="MG022",
+                help="bring them together with ops.transfer_to",
+            )
+        for operand in self.operands:
+            given = by_name[operand.name]
+            wanted = BufferType if operand.kind is OperandKind.BUFFER else TensorType
+            for t in given if isinstance(given, list) else () if given is None else (given,):
+                if not isinstance(t, wanted):
+                    raise Refusal(f"`{operand.name}` cannot be a {t}", code="MG003", error=GraphTypeError)
+        promoted = {t.dtype for n in self.promoted if isinstance(t := by_name[n], TensorType)}
+        if len(promoted) > 1:
+            raise Refusal("operands have different dtypes", code="MG010")
+        result = self._rule(**by_name)
+        if result is None:
+            return ()
+        return (result,) if isinstance(result, TensorType) else tuple(result)
+
+    def effects_on(
+        self, operands: Sequence[ir.Value], segments: Sequence[int]
+    ) -> tuple[tuple[ir.Value, ir.Access], ...]:
+        """What a node with these operands does to which buffers."""
+        effects: dict[ir.Value, ir.Access] = {}
+        at = 0
+        for operand, count in zip(self.operands, segments, strict=True):
+            if operand.kind is OperandKind.BUFFER:
+                access = ir.Access.NONE
+                access |= ir.Access.READ if operand.name in self.reads else ir.Access.NONE
+                access |= ir.Access.WRITE if operand.name in self.writes else ir.Access.NONE
+                effects[operands[at]] = effects.get(operands[at], ir.Access.NONE) | access
+            at += count
+        return tuple(effects.items())
+
+    def lower(self, emitter: object, operands: Sequence[Any], node: ir.Node) -> tuple[Any, ...]:
+        """The result handles of a node, from its operand handles."""
+        if self._lowering is None:
+            raise TypeError(f"{self!r} has no lowering")
+        result = self._lowering(emitter, **self._arguments(operands, node.segments, node.attributes))
+        return () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+    def evaluate(self, operands: Sequence[Any], node: ir.Node) -> tuple[Any, ...]:
+        """The result arrays of a node, from its operand arrays; buffers are changed in place."""
+        if self._meaning is None:
+            raise TypeError(f"{self!r} has no meaning")
+        result = self._meaning(**self._arguments(operands, node.segments, node.attributes))
+        return () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+    def _arguments(
+        self, operands: Sequence[Any], segments: Sequence[int], attributes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Operands (types, handles or arrays) and attributes by parameter name."""
+        arguments: dict[str, Any] = {}
+        at = 0
+        for operand, count in zip(self.operands, segments, strict=True):
+            group = list(operands[at : at + count])
+            at += count
+            arguments[operand.name] = (
+                group if operand.kind is OperandKind.VARIADIC else group[0] if group else None
+            )
+        for spec in self.attributes:
+            arguments[spec.name] = attributes.get(spec.name)
+        return arguments
+
+    def refuse(
+        self, refusal: Refusal, operands: Sequence[ir.Value], segments: Sequence[int] | None = None
+    ) -> NoReturn:
+        """Raises what a refusal stands for, with the operands and the user's line."""
+        names: list[str] = []
+        counts = segments or [1] * len(operands)
+        for operand, count in zip(self.operands, counts, strict=False):
+            many = operand.kind is OperandKind.VARIADIC
+            names += [f"{operand.name}[{at}]" if many else operand.name for at in range(count)]
+        variables = local_names(caller().f_locals)
+        raise refusal.error(
+            f"{self.name}: {refusal.message}",
+            code=refusal.code,
+            details=[(name, describe(value, variables)) for name, value in zip(names, operands, strict=False)],
+            where=user_location(columns=True),
+            help=refusal.help,
+        ) from None
+
+
+def _attribute(spec: AttributeSpec, value: Any) -> ir.Attribute | None:  # noqa: ANN401, PLR0911 - one case for each kind
+    """An argument as the attribute that a node holds."""
+
+    def refuse(wanted: str) -> NoReturn:
+        raise Refusal(
+            f"`{spec.name}` must be {wanted}, not {type(value).__name__} {value!r}", code="MG017", error=GraphTypeError
+        )
+
+    if value is None:
+        return None if spec.optional else refuse(spec.kind.value)
+    match spec.kind:
+        case AttributeKind.BOOL:
+            return value if isinstance(value, bool) else refuse("a bool")
+        case AttributeKind.INT:
+            return int(value) if hasattr(value, "__index__") and not isinstance(value, bool) else refuse("an int")
+        case AttributeKind.FLOAT:
+            return float(value) if isinstance(value, (int, float)) else refuse("a float")
+        case AttributeKind.STRING:
+            return value if isinstance(value, str) else refuse("a str")
+        case AttributeKind.DTYPE:
+            return value if isinstance(value, DType) else refuse("a DType")
+        case AttributeKind.TYPE:
+            return value if isinstance(value, TensorType) else refuse("a TensorType")
+        case AttributeKind.WEIGHT:
+            return value if isinstance(value, ir.WeightRef) else refuse("a weight")
+        case AttributeKind.LITERAL:
+            return value if isinstance(value, ir.Literal) else refuse("a literal")
+        case AttributeKind.INTS:
+            try:
+                return tuple(v.__index__() for v in value)
+            except (TypeError, AttributeError):
+                refuse("ints")
+        case AttributeKind.DIMS:
+            if not isinstance(value, (list, tuple)):
+                refuse("a list of dims")
+            return Shape(value)
+
+
+#: Every op, by domain, name and version.
+REGISTRY: dict[tuple[str, str, int], Op[..., Any]] = {}
+
+
+def lookup(domain: str, name: str, version: int) -> Op[..., Any] | None:
+    """The op with this identity, or None."""
+    return REGISTRY.get((domain, name, version))
+
+
+def op(
+    *,
+    name: str | None = None,
+    version: int = 1,
+    promoted: Sequence[str] = (),
+    reads: Sequence[str] = (),
+    writes: Sequence[str] = (),
+    many: bool = False,
+) -> Callable[[Callable[P, R]], Op[P, R]]:
+    """Declares an op.
+
+    Args:
+        name: Its name in the file, where it is not the function's.
+        version: From 1; a new meaning is a new version beside the old one.
+        promoted: Operands that are brought to one dtype, and may be Python numbers or numpy arrays.
+        reads: Buffer operands that it reads.
+        writes: Buffer operands that it writes.
+        many: The result is a list, also where it has one element.
+    """
+
+    def declare(fn: Callable[P, R]) -> Op[P, R]:
+        made: Op[P, R] = Op(fn, name=name, version=version, promoted=promoted, reads=reads, writes=writes)
+        made._many = many  # noqa: SLF001 - this module's own class
+        key = (made.domain, made.name, made.version)
+        if key in REGISTRY:
+            raise TypeError(f"{made!r} is declared twice")
+        REGISTRY[key] = made
+        return made
+
+    return declare
