@@ -1,0 +1,319 @@
+"""The emitter: writes a graph's ops into an ONNX graph, buffers as chains of versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..dtype import DType
+from ..errors import LoweringError, SourceLocation
+from ..graph import ir
+from ..graph.dim import Dim
+from ..graph.graph import Graph
+from ..graph.ops.emitter import Handle, OnnxAttribute, Window
+from ..graph.shape import Shape
+from ..graph.type import BufferType, DeviceRef, TensorType
+from .buffers import BufferTrack, Choices, Load, Store, VersionTrack, dead_stores
+from .lowered import DimCheck, IndexCheck
+from .onnx_model import OnnxGraph, OnnxNode
+from .sizes import Sizes
+from .windows import load_window, store_window
+
+__all__ = ["GraphEmitter", "emit"]
+
+_NO_INPUT = TensorType(DType.int64, [], DeviceRef.CPU())
+
+
+class GraphEmitter:
+    """Implements `maxgraph.graph.ops.emitter.Emitter` for one graph.
+
+    Attributes:
+        onnx: The ONNX graph so far.
+        tracks: Each buffer, by its IR value.
+        ranks: The ranks of names whose type was proved by a type rule; others cannot be relied on.
+        input_positions: Names that are a tensor input of the graph (or a view of one): its position.
+        guards: Message and place of each check, by the name of its node; `guard_values` are their results.
+    """
+
+    def __init__(self, graph: Graph, choices: Choices, *, share: bool) -> None:
+        self.graph = graph
+        self.choices = choices
+        self.onnx = OnnxGraph()
+        self.handles: dict[ir.Value, Handle] = {}
+        self.tracks: dict[str, BufferTrack] = {}
+        self.ranks: dict[str, int] = {}
+        self.input_positions: dict[str, int] = {}
+        self.index_checks: list[IndexCheck] = []
+        self.dim_checks: list[DimCheck] = []
+        self.guards: dict[str, tuple[str, SourceLocation | None]] = {}
+        self.guard_values: list[str] = []
+        self.prints: list[tuple[str, str, TensorType]] = []
+        self.sizes = Sizes(self)
+        self.output_names: list[str] = []
+        self._node: ir.Node | None = None
+        self._loads = 0
+        self._stores = 0
+        self._constants: dict[tuple[Any, ...], str] = {}
+        self._weights: dict[str, str] = {}
+        position = 0
+        for info in graph.signature:
+            name = self.onnx.fresh("b" if isinstance(info.value.type, BufferType) else "x")
+            self.onnx.inputs[name] = info.value.type
+            handle = Handle(name, info.value.tensor_type)
+            self.handles[info.value] = handle
+            self.ranks[name] = handle.rank
+            if isinstance(info.value.type, BufferType):
+                track = BufferTrack(info, share and info.name not in choices.separate)
+                track.versions.append(VersionTrack(name, info.value.type.shape))
+                self.tracks[name] = track
+            else:
+                self.input_positions[name] = position
+            self.sizes.bind(handle)
+            position += info.state is None
+
+    def run(self) -> None:
+        """Emits every node in program order."""
+        dead = dead_stores(self.graph)
+        for node in self.graph.body.nodes:
+            if node in dead:
+                continue
+            self._node = node
+            operands = [self.handles[value] for value in node.operands]
+            for value, handle in zip(node.results, node.op.lower(self, operands, node), strict=True):
+                # The type rule's type is the truth; what a lowering said of its last node is not needed any more.
+                self.handles[value] = Handle(handle.name, value.tensor_type)
+                self.ranks[handle.name] = value.tensor_type.rank
+                self.sizes.bind(self.handles[value])
+
+    # What lowerings use (see Emitter) -----------------------------------------------------------------------------
+
+    @property
+    def results(self) -> tuple[TensorType, ...]:
+        """The result types of the op that is emitted now."""
+        return tuple(value.tensor_type for value in self.node_here.results)
+
+    @property
+    def node_here(self) -> ir.Node:
+        """The op that is emitted now."""
+        if self._node is None:  # pragma: no cover - lowerings only run inside run()
+            raise AssertionError
+        return self._node
+
+    def node(
+        self,
+        op_type: str,
+        *inputs: Handle | None,
+        domain: str = "",
+        since: int = 1,
+        dtype: DType | None = None,
+        shape: Shape | None = None,
+        **attributes: OnnxAttribute | None,
+    ) -> Handle:
+        """One ONNX node with one output."""
+        like = next((h.type for h in inputs if h is not None), _NO_INPUT)
+        type_ = TensorType(dtype or like.dtype, like.shape if shape is None else shape, like.device)
+        return self.nodes(op_type, *inputs, types=[type_], domain=domain, since=since, **attributes)[0]
+
+    def nodes(
+        self,
+        op_type: str,
+        *inputs: Handle | None,
+        types: Sequence[TensorType],
+        domain: str = "",
+        since: int = 1,
+        **attributes: OnnxAttribute | None,
+    ) -> tuple[Handle, ...]:
+        """One ONNX node with several outputs."""
+        self.onnx.opset = max(self.onnx.opset, since if not domain else 0)
+        handles = tuple(Handle(self.onnx.fresh("v"), type_) for type_ in types)
+        self.onnx.nodes.append(
+            OnnxNode(
+                op_type,
+                domain,
+                ["" if h is None else h.name for h in inputs],
+                [h.name for h in handles],
+                {k: v for k, v in attributes.items() if v is not None},
+                self._node,
+            )
+        )
+        return handles
+
+    def constant(self, value: object, dtype: DType = DType.int64) -> Handle:
+        """A constant; equal ones are shared."""
+        import numpy as np
+
+        array = np.asarray(value, dtype=dtype.to_numpy())
+        key = (dtype, array.shape, array.tobytes())
+        name = self._constants.get(key)
+        if name is None:
+            name = self._constants[key] = self.onnx.fresh("c")
+            self.onnx.constants[name] = array
+            self.ranks[name] = array.ndim
+        return Handle(name, TensorType(dtype, array.shape, DeviceRef.CPU()))
+
+    def weight(self, name: str) -> Handle:
+        """A weight."""
+        info = self.graph.weights[name]
+        onnx_name = self._weights.get(name)
+        if onnx_name is None:
+            onnx_name = self._weights[name] = self.onnx.fresh("w")
+            self.onnx.weights[onnx_name] = info
+            self.ranks[onnx_name] = info.type.rank
+        return Handle(onnx_name, info.type)
+
+    def cast(self, x: Handle, dtype: DType) -> Handle:
+        """`x` in another dtype."""
+        return x if x.dtype is dtype else self.node("Cast", x, to=dtype, dtype=dtype)
+
+    def dims(self, shape: Shape) -> Handle:
+        """Sizes as an int64 vector."""
+        return self.sizes.vector(shape)
+
+    def reshape(self, x: Handle, shape: Shape) -> Handle:
+        """`x` under another shape."""
+        if x.shape == shape:
+            return x
+        result = self.node("Reshape", x, self.dims(shape), shape=shape, allowzero=1)
+        if x.name in self.input_positions:
+            self.input_positions[result.name] = self.input_positions[x.name]
+        return result
+
+    def check(self, ok: Handle, message: str) -> None:
+        """A node that fails unless `ok` holds: it looks up entry 0 or, out of range, 1 of a table with one entry."""
+        failed = self.node("Cast", self.node("Not", ok), to=DType.int64, dtype=DType.int64)
+        index = self.node("Reshape", failed, self.constant([1]), shape=Shape([1]))
+        result = self.node("Gather", self.constant([0]), index, axis=0)
+        node = self.onnx.nodes[-1]
+        node.name = f"guard{len(self.guards)}"
+        self.guards[node.name] = (f"{self.node_here.op.name}: {message}", self.node_here.location)
+        self.guard_values.append(result.name)
+
+    def load(self, buffer: Handle) -> Handle:
+        """The contents of a buffer now, under a name that is resolved later."""
+        track = self.tracks[buffer.name]
+        load = Load(self._loads, self.onnx.fresh("l"), len(track.versions) - 1, self.node_here)
+        self._loads += 1
+        track.loads.append(load)
+        return Handle(load.name, track.type.as_tensor())
+
+    def store(self, buffer: Handle, value: Handle) -> None:
+        """A whole-buffer store: the node that makes the value writes the buffer, or a copy of the value does."""
+        track = self.tracks[buffer.name]
+        number = self._stores
+        self._stores += 1
+        if any(load.name == value.name and load.version == len(track.versions) - 1 for load in track.loads):
+            return  # what is stored is what is there
+        if track.shared and number in self.choices.through:
+            self._store_through(track, value, number)
+            return
+        producer = next((n for n in reversed(self.onnx.nodes) if value.name in n.outputs), None)
+        taken = {v.name for t in self.tracks.values() for v in t.versions}
+        if producer is None or not producer.inputs or value.name in taken or value.name in self.guard_values:
+            value = self.node("Identity", value)
+            producer = self.onnx.nodes[-1]
+        gate = next((at for at, name in enumerate(producer.inputs) if self._is_variable(name)), 0)
+        self._add_version(track, value.name, track.type.shape, Store(number, producer, gate, True, False, self.node_here))
+
+    def _is_variable(self, name: str) -> bool:
+        return bool(name) and name not in self.onnx.constants and name not in self.onnx.weights
+
+    def _store_through(self, track: BufferTrack, value: Handle, number: int) -> None:
+        """One memcpy of the value into the buffer: a TensorScatter over all of it, which no fusion touches."""
+        flat = Shape([1, track.type.shape.num_elements])
+        self.node(
+            "TensorScatter",
+            self.version_as(track, flat),
+            self.reshape(value, flat),
+            self.constant([0]),
+            since=24,
+            axis=1,
+            shape=flat,
+        )
+        writer = self.onnx.nodes[-1]
+        self._add_version(track, writer.outputs[0], flat, Store(number, writer, 2, True, True, self.node_here))
+
+    def load_window(self, x: Handle, window: Window) -> Handle:
+        """A part of a tensor."""
+        return load_window(self, x, window)
+
+    def store_window(self, buffer: Handle, value: Handle, window: Window) -> None:
+        """A store to a part of a buffer."""
+        store_window(self, self.tracks[buffer.name], value, window)
+
+    def add_scatter(self, track: BufferTrack, version: Handle, gate: int) -> None:
+        """Makes the result of the scatter that was emitted last the buffer's new version."""
+        number = self._stores
+        self._stores += 1
+        store = Store(number, self.onnx.nodes[-1], gate, False, False, self.node_here)
+        self._add_version(track, version.name, version.shape, store)
+
+    def skip_store(self) -> None:
+        """Counts a store that writes nothing."""
+        self._stores += 1
+
+    def _add_version(self, track: BufferTrack, name: str, shape: Shape, store: Store) -> None:
+        track.versions.append(VersionTrack(name, shape, store))
+
+    def version_as(self, track: BufferTrack, shape: Shape) -> Handle:
+        """The current version under the shape that a writer wants; a view, without a copy."""
+        current = track.current
+        handle = Handle(current.name, TensorType(track.type.dtype, current.shape, track.type.device))
+        return self.reshape(handle, shape)
+
+    def print(self, label: str, x: Handle) -> None:
+        """A value that is shown after the run, as an extra output."""
+        self.prints.append((self._output(x, "p"), label, x.type))
+
+    def finish(self) -> None:
+        """Names the outputs: each is the result of a node of its own, never an input, a constant or a version."""
+        self._node = None
+        for _, value in self.graph.results:
+            handle = self.handles[value]
+            load = next((ld for t in self.tracks.values() for ld in t.loads if ld.name == handle.name), None)
+            name = self._output(handle, "y")
+            if load is not None and load.through_output is None:
+                load.through_output = name
+            self.output_names.append(name)
+        for value_name in self.guard_values:
+            self.onnx.outputs[value_name] = TensorType(DType.int64, [1], DeviceRef.CPU())
+
+    def _output(self, x: Handle, stem: str) -> str:
+        """Makes a value an output of the model; gives the output's name."""
+        versions = {v.name for t in self.tracks.values() for v in t.versions}
+        made_here = any(x.name in node.outputs for node in self.onnx.nodes)
+        name = x.name
+        if not made_here or name in versions or name in self.onnx.outputs or name in self.guard_values:
+            name = self.onnx.fresh(stem)
+            self.onnx.nodes.append(OnnxNode("Identity", "", [x.name], [name], {}, self._node))
+        self.onnx.outputs[name] = x.type
+        return name
+
+    def dim_check(self, value: Dim, low: Dim, message: str) -> None:
+        """A condition on symbolic sizes, checked on the feeds."""
+        self.dim_checks.append(
+            DimCheck(value, low, f"{self.node_here.op.name}: {message}", self.node_here.location)
+        )
+
+    def index_check(self, position: int, size: Dim, low: Dim, high: Dim, message: str) -> None:
+        """A condition on a tensor input that is an index, checked on the feed."""
+        self.index_checks.append(
+            IndexCheck(position, size, low, high, f"{self.node_here.op.name}: {message}", self.node_here.location)
+        )
+
+    def refuse(self, message: str, help: str | None = None) -> LoweringError:  # noqa: A002 - the word users read
+        """An error about the op that is emitted now."""
+        node = self._node
+        return LoweringError(
+            f"{node.op.name}: {message}" if node else message,
+            code="MG042",
+            where=node.location if node else None,
+            help=help,
+        )
+
+
+def emit(graph: Graph, choices: Choices, *, share: bool = True) -> GraphEmitter:
+    """A graph as ONNX nodes and chains of versions, not yet ordered against each other."""
+    emitter = GraphEmitter(graph, choices, share=share)
+    emitter.run()
+    emitter.finish()
+    return emitter

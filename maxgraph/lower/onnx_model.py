@@ -1,0 +1,212 @@
+"""A plain ONNX graph under construction, and its serialisation.
+
+Nodes may be added and rewired in any order; they are sorted topologically when the model is written.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..dtype import DType
+from ..graph import ir
+from ..graph.shape import Shape
+from ..graph.type import TensorTypeBase, static_dim
+
+if TYPE_CHECKING:
+    import numpy as np
+    import onnx
+
+__all__ = ["EMPTY", "IR_VERSION", "OnnxGraph", "OnnxNode", "onnx_dtype"]
+
+#: The ONNX IR version that is written: the lowest that onnxruntime 1.32 needs for opset 24.
+IR_VERSION = 10
+#: The location that external data names. It is never opened: the elements are always given from memory.
+EMPTY = "maxgraph-weights"
+
+
+def onnx_dtype(dtype: DType) -> int:
+    """ONNX's number of an element type."""
+    from onnx import TensorProto
+
+    name = {
+        DType.float32: "FLOAT",
+        DType.float64: "DOUBLE",
+        DType.float8_e4m3fn: "FLOAT8E4M3FN",
+        DType.float8_e4m3fnuz: "FLOAT8E4M3FNUZ",
+        DType.float8_e5m2: "FLOAT8E5M2",
+        DType.float8_e5m2fnuz: "FLOAT8E5M2FNUZ",
+        DType.float8_e8m0fnu: "FLOAT8E8M0",
+        DType.float4_e2m1fn: "FLOAT4E2M1",
+    }.get(dtype, dtype.name.upper())
+    return int(TensorProto.DataType.Value(name))
+
+
+@dataclass(slots=True, eq=False)
+class OnnxNode:
+    """One node.
+
+    Attributes:
+        origin: The node of the user's graph that it stands for.
+        alias: It only gives its operand a second name, and is left out of the model.
+    """
+
+    op_type: str
+    domain: str
+    inputs: list[str]
+    outputs: list[str]
+    attributes: dict[str, Any]
+    origin: ir.Node | None = None
+    name: str = ""
+    alias: bool = False
+
+
+@dataclass(slots=True)
+class OnnxGraph:
+    """Nodes, initialisers, inputs and outputs, by name."""
+
+    nodes: list[OnnxNode] = field(default_factory=list)
+    constants: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    weights: dict[str, ir.WeightInfo] = field(default_factory=dict)
+    inputs: dict[str, TensorTypeBase] = field(default_factory=dict)
+    outputs: dict[str, TensorTypeBase] = field(default_factory=dict)
+    opset: int = 18
+    _names: int = 0
+
+    def fresh(self, stem: str) -> str:
+        """A name that is not used yet."""
+        self._names += 1
+        return f"{stem}{self._names}"
+
+    def producers(self) -> dict[str, OnnxNode]:
+        """The node that yields each value."""
+        return {output: node for node in self.nodes for output in node.outputs}
+
+    def consumers(self) -> dict[str, list[OnnxNode]]:
+        """The nodes that read each value."""
+        readers: dict[str, list[OnnxNode]] = {}
+        for node in self.nodes:
+            for name in dict.fromkeys(node.inputs):
+                if name:
+                    readers.setdefault(name, []).append(node)
+        return readers
+
+    def sort(self) -> None:
+        """Puts every node after the nodes that it reads from, otherwise as they were added."""
+        producers = self.producers()
+        position = {id(node): at for at, node in enumerate(self.nodes)}
+        waiting = {id(n): len({id(producers[i]) for i in n.inputs if i in producers}) for n in self.nodes}
+        followers: dict[int, list[OnnxNode]] = {}
+        for node in self.nodes:
+            for before in {id(producers[i]) for i in node.inputs if i in producers}:
+                followers.setdefault(before, []).append(node)
+        ready = [position[id(n)] for n in self.nodes if not waiting[id(n)]]
+        heapq.heapify(ready)
+        order: list[OnnxNode] = []
+        while ready:
+            node = self.nodes[heapq.heappop(ready)]
+            order.append(node)
+            for after in followers.get(id(node), ()):
+                waiting[id(after)] -= 1
+                if not waiting[id(after)]:
+                    heapq.heappush(ready, position[id(after)])
+        if len(order) != len(self.nodes):  # pragma: no cover - edges are only added where they close no cycle
+            raise AssertionError("the lowered graph has a cycle")
+        self.nodes = order
+
+    def to_model(self) -> bytes:
+        """The model, serialised. Weights are external data that is never opened by its location."""
+        import onnx
+        from onnx import numpy_helper
+
+        self._inline_aliases()
+        self._drop_unused()
+        self.sort()
+        model = onnx.ModelProto(ir_version=IR_VERSION)
+        model.opset_import.add(domain="", version=self.opset)
+        for domain in sorted({n.domain for n in self.nodes if n.domain}):
+            model.opset_import.add(domain=domain, version=1)
+        graph = model.graph
+        graph.name = "maxgraph"
+        for name, type_ in self.inputs.items():
+            _value_info(graph.input.add(), name, type_)
+        for name, type_ in self.outputs.items():
+            _value_info(graph.output.add(), name, type_)
+        for name, array in self.constants.items():
+            graph.initializer.append(numpy_helper.from_array(array, name))
+        for name, weight in self.weights.items():
+            tensor = graph.initializer.add(name=name, data_type=onnx_dtype(weight.type.dtype))
+            tensor.dims.extend(weight.type.shape.static_dims)
+            tensor.data_location = onnx.TensorProto.EXTERNAL
+            for key, value in (("location", EMPTY), ("offset", "0"), ("length", str(weight.type.num_bytes))):
+                tensor.external_data.add(key=key, value=value)
+        for node in self.nodes:
+            written = graph.node.add(op_type=node.op_type, domain=node.domain, name=node.name)
+            written.input.extend(node.inputs)
+            written.output.extend(node.outputs)
+            for key, value in node.attributes.items():
+                written.attribute.append(_attribute(key, value))
+        return model.SerializeToString()
+
+    def _inline_aliases(self) -> None:
+        """Lets readers of an alias read what it stands for."""
+        source = {n.outputs[0]: n.inputs[0] for n in self.nodes if n.alias}
+        self.nodes = [n for n in self.nodes if not n.alias]
+        for node in self.nodes:
+            for at, name in enumerate(node.inputs):
+                while name in source:
+                    name = source[name]  # noqa: PLW2901 - an alias of an alias
+                node.inputs[at] = name
+
+    def _drop_unused(self) -> None:
+        """Leaves out nodes, inputs and initialisers that no output needs."""
+        producers = self.producers()
+        needed: set[str] = set()
+        pending = list(self.outputs)
+        while pending:
+            name = pending.pop()
+            if name and name not in needed:
+                needed.add(name)
+                if name in producers:
+                    pending += producers[name].inputs
+        self.nodes = [n for n in self.nodes if any(o in needed for o in n.outputs)]
+        self.inputs = {k: v for k, v in self.inputs.items() if k in needed}
+        self.constants = {k: v for k, v in self.constants.items() if k in needed}
+        self.weights = {k: v for k, v in self.weights.items() if k in needed}
+
+
+def _value_info(info: onnx.ValueInfoProto, name: str, type_: TensorTypeBase) -> None:
+    info.name = name
+    tensor = info.type.tensor_type
+    tensor.elem_type = onnx_dtype(type_.dtype)
+    tensor.shape.SetInParent()  # a shape of rank 0 is there, and empty
+    for dim, parameter in zip(type_.shape, _dim_names(type_.shape), strict=True):
+        size = static_dim(dim)
+        written = tensor.shape.dim.add()
+        if size is not None:
+            written.dim_value = size
+        else:
+            written.dim_param = parameter
+
+
+def _dim_names(shape: Shape) -> Iterable[str]:
+    """ONNX names for dims: equal dims share one, and nothing of the user's text is in it but identifiers."""
+    return [str(dim).replace(" ", "") for dim in shape]
+
+
+def _attribute(name: str, value: Any) -> onnx.AttributeProto:  # noqa: ANN401 - whatever a lowering wrote
+    from onnx import helper
+
+    if isinstance(value, DType):
+        value = onnx_dtype(value)
+    elif isinstance(value, bool):
+        value = int(value)
+    elif isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        value = list(value)
+        if not value:
+            from onnx import AttributeProto
+
+            return helper.make_attribute(name, value, attr_type=AttributeProto.INTS)
+    return helper.make_attribute(name, value)

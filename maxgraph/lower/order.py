@@ -1,0 +1,243 @@
+"""Order between nodes that share a buffer's memory: which readers run before which writer.
+
+A node that reads an old version of a buffer must run before the node that writes the next one. Where data already
+makes it an ancestor of the writer, nothing is needed. Where it is not, and does not itself depend on the writer, an
+operand of the writer is *gated*: it passes through a Reshape whose shape depends on the reader through a vector of no
+elements, which costs no copy. Where it depends on the writer, the old value outlives the store and must be copied out
+first (a snapshot).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .buffers import BufferTrack, Load, Store
+from .emit import GraphEmitter
+from .kernels import METADATA_ONLY, VIEWS
+from .onnx_model import OnnxNode
+
+__all__ = ["Ordering", "order_buffers", "resolve_loads"]
+
+
+@dataclass(slots=True)
+class Ordering:
+    """What ordering needed.
+
+    Attributes:
+        snapshots: Loads that must be copied out; emit again with these.
+        through: Stores whose value is still read late under its own name; emit again with these copied in.
+        gated: For each buffer, the stores that were gated, with one of the readers that they wait for.
+        unguarded: Buffers with a store that cannot wait for every check, and such a check.
+    """
+
+    snapshots: set[int] = field(default_factory=set)
+    through: set[int] = field(default_factory=set)
+    gated: dict[str, list[tuple[Store, OnnxNode]]] = field(default_factory=dict)
+    unguarded: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the graph stands as it was emitted."""
+        return not (self.snapshots or self.through)
+
+
+def resolve_loads(e: GraphEmitter) -> None:
+    """Gives every load its value: the version itself, a view of it, or a copy."""
+    for track in e.tracks.values():
+        for load in track.loads:
+            outlived = track.shared and load.version + 1 < len(track.versions)
+            if load.through_output is not None and outlived:
+                # The result is a copy anyway: whoever else needs the old value reads that.
+                copy = next(n for n in e.onnx.nodes if load.through_output in n.outputs)
+                copy.inputs = [_under_own_shape(e, track, load)]
+                _node(e, "Identity", [load.through_output], load, alias=True)
+            elif load.number in e.choices.snapshots and track.shared:
+                _snapshot(e, track, load)
+            else:
+                _node(e, "Identity", [_under_own_shape(e, track, load)], load, alias=True)
+
+
+def _under_own_shape(e: GraphEmitter, track: BufferTrack, load: Load) -> str:
+    """The version that a load names, as a view of the buffer's shape."""
+    version = track.versions[load.version]
+    if version.shape == track.type.shape:
+        return version.name
+    view = e.onnx.fresh("v")
+    shape = e.dims(track.type.shape).name
+    e.onnx.nodes.append(OnnxNode("Reshape", "", [version.name, shape], [view], {"allowzero": 1}, load.origin))
+    return view
+
+
+def _snapshot(e: GraphEmitter, track: BufferTrack, load: Load) -> None:
+    """A real copy: a Concat of one input, which no optimiser takes for an Identity."""
+    source = _under_own_shape(e, track, load)
+    if track.type.rank:
+        _node(e, "Concat", [source], load, axis=0)
+        return
+    vector, copied = e.onnx.fresh("v"), e.onnx.fresh("v")
+    e.onnx.nodes.append(OnnxNode("Reshape", "", [source, e.constant([1]).name], [vector], {}, load.origin))
+    e.onnx.nodes.append(OnnxNode("Concat", "", [vector], [copied], {"axis": 0}, load.origin))
+    _node(e, "Reshape", [copied, e.constant(np.zeros(0, np.int64)).name], load)
+
+
+def _node(
+    e: GraphEmitter, op_type: str, inputs: list[str], load: Load, *, alias: bool = False, **attributes: int
+) -> None:
+    e.onnx.nodes.append(OnnxNode(op_type, "", inputs, [load.name], dict(attributes), load.origin, alias=alias))
+    e.ranks[load.name] = load.origin.results[0].tensor_type.rank
+
+
+def order_buffers(e: GraphEmitter) -> Ordering:
+    """Adds the gates that the buffers' order needs; says what must be emitted otherwise."""
+    found = Ordering()
+    gates = _Gates(e)
+    # A gate reads the reader's result, which may be a version of another buffer: repeat until nothing is missing.
+    changed = True
+    while changed and found.settled:
+        changed = False
+        for track in e.tracks.values():
+            if track.shared:
+                for at, store in track.stores:
+                    changed |= _order_store(e, track, at, store, gates, found)
+    return found
+
+
+def _order_store(
+    e: GraphEmitter, track: BufferTrack, at: int, store: Store, gates: _Gates, found: Ordering
+) -> bool:
+    """Orders the readers of one version, and the checks, before the store that replaces it. Says if it gated."""
+    before = _closure([store.writer], gates.sources)
+    after = _closure([store.writer], gates.followers)
+    waiting: list[OnnxNode] = []
+    for node in gates.readers(track, at - 1):
+        if node is store.writer or node in before:
+            continue
+        if node in after:
+            _keep_old(track, at - 1, node, gates, found)
+        else:
+            waiting.append(node)
+    if at == 1:
+        for value in e.guard_values:
+            node = gates.producers[value]
+            if node in after or node is store.writer:
+                found.unguarded.setdefault(track.name, e.guards[node.name][0])
+            elif node not in before:
+                waiting.append(node)
+    if waiting and found.settled:
+        gates.add(store, waiting)
+        found.gated.setdefault(track.name, []).append((store, waiting[0]))
+    return bool(waiting)
+
+
+def _keep_old(track: BufferTrack, version: int, node: OnnxNode, gates: _Gates, found: Ordering) -> None:
+    """Decides how a value that is read after its buffer was overwritten is kept: by copying the loads that the reader
+    uses, or, where it reads the stored value itself, by keeping that apart from the buffer."""
+    loads = gates.loads_read_by(track, version, node)
+    maker = track.versions[version].store
+    if loads:
+        found.snapshots |= loads
+    elif maker is not None and maker.whole and not maker.through:
+        found.through.add(maker.number)
+    else:  # pragma: no cover - the result of a scatter is only read through loads
+        raise AssertionError(node)
+
+
+class _Gates:
+    """The graph's edges, and the gates that are added to them."""
+
+    def __init__(self, e: GraphEmitter) -> None:
+        self.e = e
+        self.producers = e.onnx.producers()
+        self.consumers = e.onnx.consumers()
+        self._empties: dict[str, str] = {}
+
+    def sources(self, node: OnnxNode) -> Iterable[OnnxNode]:
+        """The nodes that a node reads from."""
+        return (self.producers[name] for name in node.inputs if name in self.producers)
+
+    def followers(self, node: OnnxNode) -> Iterable[OnnxNode]:
+        """The nodes that read from a node."""
+        return (reader for name in node.outputs for reader in self.consumers.get(name, ()))
+
+    def readers(self, track: BufferTrack, version: int) -> list[OnnxNode]:
+        """The nodes that read a version's memory, also through views of it."""
+        views = VIEWS | {"Transpose"} if track.name in self.e.choices.strict else VIEWS
+        outputs = self.e.onnx.outputs
+        found: dict[OnnxNode, None] = {}
+        pending = [track.versions[version].name]
+        writers = {v.name for t in self.e.tracks.values() for v in t.versions[1:]}
+        while pending:
+            for node in self.consumers.get(pending.pop(), ()):
+                if node.op_type in METADATA_ONLY:
+                    continue
+                is_view = node.op_type in views and not node.domain
+                lands_elsewhere = node.outputs[0] in outputs or node.outputs[0] in writers
+                if is_view and not lands_elsewhere:
+                    pending.append(node.outputs[0])
+                if not is_view or lands_elsewhere or node.op_type == "Transpose":
+                    found[node] = None
+        return list(found)
+
+    def loads_read_by(self, track: BufferTrack, version: int, node: OnnxNode) -> set[int]:
+        """The loads of a version that a node reads, also through views."""
+        numbers = {load.name: load.number for load in track.loads if load.version == version}
+        found: set[int] = set()
+        pending = list(node.inputs)
+        while pending:
+            name = pending.pop()
+            if name in numbers:
+                found.add(numbers[name])
+            producer = self.producers.get(name)
+            if producer is not None and producer.op_type in VIEWS | {"Transpose"}:
+                pending.append(producer.inputs[0])
+        return found
+
+    def add(self, store: Store, waiting: list[OnnxNode]) -> None:
+        """Makes the store's writer wait for these nodes."""
+        writer = store.writer
+        empties = [self._empty(node) for node in waiting]
+        operand = writer.inputs[store.gate]
+        if writer.op_type == "TensorScatter" and store.gate == 2:
+            gated = self._new("Concat", [operand, *empties], axis=0)
+        else:
+            if operand in self.e.ranks:
+                kept = self.e.constant(np.zeros(self.e.ranks[operand], np.int64)).name  # 0: the operand's own size
+            else:
+                kept = self._new("Shape", [operand])
+            gated = self._new("Reshape", [operand, self._new("Concat", [kept, *empties], axis=0)])
+        writer.inputs = [gated if at == store.gate else name for at, name in enumerate(writer.inputs)]
+        self.consumers = self.e.onnx.consumers()
+
+    def _empty(self, node: OnnxNode) -> str:
+        """An int64 vector of no elements that depends on a node."""
+        result = node.outputs[0]
+        if result not in self._empties:
+            zero = self.e.constant([0]).name
+            flat = self._new("Reshape", [result, self.e.constant([-1]).name])
+            none = self._new("Slice", [flat, zero, zero])
+            self._empties[result] = self._new("Cast", [none], to=7)  # int64
+        return self._empties[result]
+
+    def _new(self, op_type: str, inputs: list[str], **attributes: int) -> str:
+        name = self.e.onnx.fresh("g")
+        node = OnnxNode(op_type, "", inputs, [name], dict(attributes))
+        self.e.onnx.nodes.append(node)
+        self.producers[name] = node
+        for source in inputs:
+            self.consumers.setdefault(source, []).append(node)
+        return name
+
+
+def _closure(start: list[OnnxNode], step: object) -> set[OnnxNode]:
+    """The nodes that can be reached, the start left out."""
+    found: set[OnnxNode] = set()
+    pending = list(start)
+    while pending:
+        for node in step(pending.pop()):  # type: ignore[operator]  # a bound method of _Gates
+            if node not in found:
+                found.add(node)
+                pending.append(node)
+    return found

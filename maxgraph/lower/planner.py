@@ -1,0 +1,243 @@
+"""The planner: emits a graph, lets onnxruntime optimise it, and proves each buffer on the result.
+
+It starts from the cheapest form of every buffer. Where the proof fails, the graph is emitted again with that buffer in
+the next dearer form, until everything holds; in the last form the new value has a memory of its own, which needs no
+proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ..errors import LoweringError, SourceLocation
+from ..graph import ir
+from ..graph.graph import Graph
+from ..graph.text import access_text
+from .buffers import BufferTrack, Choices
+from .emit import GraphEmitter, emit
+from .optimise import Optimised, optimise
+from .order import Ordering, order_buffers, resolve_loads
+from .plan import BufferPlan, Mode, Plan
+from .proof import ExecutedGraph, Fault, Part, prove_shared
+
+__all__ = ["Planned", "plan_buffers"]
+
+
+@dataclass(slots=True)
+class Planned:
+    """A graph whose bindings are proved.
+
+    Attributes:
+        emitter: What was emitted.
+        executed: The optimised graph.
+        optimised: Its bytes.
+        plan: Each buffer's row.
+    """
+
+    emitter: GraphEmitter
+    executed: ExecutedGraph
+    optimised: Optimised
+    plan: Plan
+
+
+@dataclass(slots=True)
+class _Reason:
+    """Why a buffer left a cheaper form."""
+
+    text: str
+    where: SourceLocation | None
+
+
+def plan_buffers(
+    graph: Graph, *, optimization: str, buffers: str, without: frozenset[Part] = frozenset(), share: bool = True
+) -> Planned:
+    """Plans a graph.
+
+    Args:
+        optimization: onnxruntime's level, "none" or "all".
+        buffers: "auto"; "in_place" to demand that no buffer needs a second memory; "copied" to share none.
+        without: Parts of the rule to leave out; only a test of the rule does that.
+        share: Whether the provider's kernels are on the allow-list at all.
+
+    Raises:
+        LoweringError: `buffers` is "in_place" and a buffer cannot be.
+    """
+    share = share and buffers != "copied"
+    choices = Choices()
+    reasons: dict[str, _Reason] = {}
+    if buffers == "copied":
+        reasons = {info.name: _Reason("sharing is switched off", None) for info in graph.buffers}
+    elif not share:
+        reasons = {info.name: _Reason("no kernel of this provider is known to be safe", None) for info in graph.buffers}
+    while True:
+        emitter, ordering = _emit_ordered(graph, choices, share=share, reasons=reasons)
+        if ordering.unguarded:
+            choices = replace(choices, separate=choices.separate | set(ordering.unguarded))
+            for name, check in ordering.unguarded.items():
+                reasons[name] = _Reason(f"a check that may fail needs a value stored before it: {check}", None)
+            continue
+        _name_outputs(emitter)
+        optimised = optimise(emitter.onnx.to_model(), emitter.onnx.weights, level=optimization)
+        executed = _parse(optimised.model)
+        faults = {
+            track.name: prove_shared(executed, [v.name for v in track.versions], emitter.guard_values, without=without)
+            for track in emitter.tracks.values()
+            if track.shared and len(track.versions) > 1
+        }
+        faults = {name: found for name, found in faults.items() if found}
+        if not faults:
+            break
+        choices = _escalate(emitter, choices, faults, reasons)
+    plan = Plan(tuple(_row(emitter, track, ordering, reasons) for track in emitter.tracks.values()))
+    if buffers == "in_place":
+        _demand(plan)
+    return Planned(emitter, executed, optimised, plan)
+
+
+def _emit_ordered(
+    graph: Graph, choices: Choices, *, share: bool, reasons: dict[str, _Reason]
+) -> tuple[GraphEmitter, Ordering]:
+    """Emits a graph with its buffers ordered, taking snapshots where order alone does not do."""
+    while True:
+        emitter = emit(graph, choices, share=share)
+        resolve_loads(emitter)
+        ordering = order_buffers(emitter)
+        if ordering.settled:
+            return emitter, ordering
+        for track in emitter.tracks.values():
+            for load in track.loads:
+                if load.number in ordering.snapshots:
+                    reasons.setdefault(
+                        track.name, _Reason("an old value is still needed after a store", load.origin.location)
+                    )
+            for _, store in track.stores:
+                if store.number in ordering.through:
+                    reasons.setdefault(
+                        track.name, _Reason("a stored value is needed after the next store", store.origin.location)
+                    )
+        choices = replace(
+            choices,
+            snapshots=choices.snapshots | ordering.snapshots,
+            through=choices.through | ordering.through,
+        )
+
+
+def _name_outputs(e: GraphEmitter) -> None:
+    """Makes the versions outputs: all of them where they share memory, else the last one."""
+    for track in e.tracks.values():
+        versions = track.versions[1:] if track.shared else track.versions[1:][-1:]
+        for version in versions:
+            e.onnx.outputs[version.name] = type(track.type)(track.type.dtype, version.shape, track.type.device)
+
+
+def _parse(model: bytes) -> ExecutedGraph:
+    import onnx
+
+    return ExecutedGraph(onnx.load_from_string(model))
+
+
+def _escalate(
+    e: GraphEmitter, choices: Choices, faults: Mapping[str, list[Fault]], reasons: dict[str, _Reason]
+) -> Choices:
+    """The next dearer form of each buffer whose proof failed."""
+    for track in e.tracks.values():
+        found = faults.get(track.name)
+        if not found:
+            continue
+        stores = dict(track.stores)
+        reasons[track.name] = _explain(e, track, found[0])
+        direct = {
+            stores[f.version].number
+            for f in found
+            if f.part in (Part.KERNEL, Part.OPERANDS, Part.PRODUCER)
+            and stores[f.version].whole
+            and not stores[f.version].through
+        }
+        whole = {store.number for store in stores.values() if store.whole}
+        loads = {load.number for load in track.loads if load.version + 1 < len(track.versions)}
+        if direct:
+            choices = replace(choices, through=choices.through | direct)
+        elif any(f.part is Part.CHECKS for f in found):
+            choices = replace(choices, separate=choices.separate | {track.name})
+        elif track.name not in choices.strict:
+            choices = replace(choices, strict=choices.strict | {track.name})
+        elif not (whole <= choices.through and loads <= choices.snapshots):
+            choices = replace(choices, through=choices.through | whole, snapshots=choices.snapshots | loads)
+        else:
+            choices = replace(choices, separate=choices.separate | {track.name})
+    return choices
+
+
+def _explain(e: GraphEmitter, track: BufferTrack, fault: Fault) -> _Reason:
+    store = dict(track.stores)[fault.version]
+    origin = _origin(e, fault.value) or store.origin
+    kernel = f" ({fault.op_type} in onnxruntime's optimised graph)" if fault.op_type else ""
+    match fault.part:
+        case Part.KERNEL | Part.OPERANDS:
+            text = f"`{origin.op.name}` reads the buffer while it writes it{kernel}"
+        case Part.READERS:
+            text = f"`{origin.op.name}` reads an old value and may run after the store{kernel}"
+        case Part.CHECKS:
+            text = "a check that may fail runs after the first store"
+        case Part.PRODUCER:
+            text = "the stored value is a constant or an input"
+        case Part.WRITERS:
+            text = f"two stores are not ordered by data{kernel}"
+    return _Reason(text, origin.location)
+
+
+def _origin(e: GraphEmitter, value: str) -> ir.Node | None:
+    return next((n.origin for n in e.onnx.nodes if value in n.outputs), None)
+
+
+def _row(e: GraphEmitter, track: BufferTrack, ordering: Ordering, reasons: Mapping[str, _Reason]) -> BufferPlan:
+    """A buffer's row of the plan."""
+    size = track.type.num_bytes if track.type.is_static else None
+    reason = reasons.get(track.name)
+    if len(track.versions) == 1:
+        access = access_text(e.graph.access()[track.info.value])
+        text = "it is only read" if access == "read" else "nothing in the graph changes it"
+        return BufferPlan(track.name, Mode.UNTOUCHED, size, 0, 0, text)
+    if not track.shared:
+        owned = track.info.state is not None
+        text = reason.text if reason else "it has a memory for the new value"
+        mode = Mode.SWAPPED if owned else Mode.COPIED_BACK
+        return BufferPlan(track.name, mode, size, size, int(not owned), text, reason.where if reason else None)
+    through = [s for _, s in track.stores if s.through]
+    snapshots = [load for load in track.loads if load.number in e.choices.snapshots]
+    copies = len(through) + len(snapshots)
+    extra = None if size is None else size * copies
+    if through:
+        text = reason.text if reason else "the new value is computed apart"
+        return BufferPlan(
+            track.name, Mode.WRITTEN_THROUGH, size, extra, copies, text, through[0].origin.location
+        )
+    if snapshots:
+        text = reason.text if reason else "an old value is still needed after a store"
+        return BufferPlan(track.name, Mode.SNAPSHOT, size, extra, copies, text, snapshots[0].origin.location)
+    gated = ordering.gated.get(track.name)
+    if gated:
+        store, reader = gated[0]
+        name = reader.origin.op.name if reader.origin is not None else "a check" if reader.name else "a copy"
+        return BufferPlan(
+            track.name,
+            Mode.ORDERED,
+            size,
+            0,
+            0,
+            f"`{name}` is made to run before the store",
+            store.origin.location,
+        )
+    return BufferPlan(track.name, Mode.IN_PLACE, size, 0, 0, "every reader of an old value runs before its writer")
+
+
+def _demand(plan: Plan) -> None:
+    for row in plan.buffers:
+        if row.mode in (Mode.SWAPPED, Mode.COPIED_BACK):
+            raise LoweringError(
+                f"buffer `{row.buffer}` cannot be changed in place: {row.reason}",
+                code="MG041",
+                where=row.where,
+                help='load the graph with buffers="auto" to let it have a second memory',
+            )

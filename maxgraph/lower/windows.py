@@ -1,0 +1,257 @@
+"""Loads and stores of parts: each as the cheapest node that serves, bounds checked before anything is written.
+
+A store to one contiguous range of one axis is a TensorScatter, whatever the length; any other is a ScatterND over the
+rows of index tuples that the part covers. Both cost in proportion to the part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..dtype import DType
+from ..graph.dim import Dim
+from ..graph.ops.emitter import Handle, Window
+from ..graph.ops.indexing import squeezed_shape
+from ..graph.shape import Shape
+from ..graph.type import static_dim
+
+if TYPE_CHECKING:
+    from .buffers import BufferTrack
+    from .emit import GraphEmitter
+
+__all__ = ["load_window", "store_window"]
+
+
+def load_window(e: GraphEmitter, x: Handle, window: Window) -> Handle:
+    """The window's elements, squeezed."""
+    moved = _moved_axes(x.shape, window)
+    result_shape = squeezed_shape(window.extents, window.squeezed)
+    if len(moved) == 1 and moved[0] in window.squeezed:
+        axis = moved[0]
+        start = window.starts[axis]
+        _check(e, x.shape, window, axis)
+        # Gather counts from the end by itself, and takes the axis away where the index is a scalar.
+        index = e.reshape(start, Shape([])) if isinstance(start, Handle) else _scalar(e, start)
+        taken = e.node("Gather", x, index, axis=axis, shape=Shape([*x.shape[:axis], *x.shape[axis + 1 :]]))
+        return e.reshape(taken, result_shape)
+    starts, ends, steps = [], [], []
+    for axis in moved:
+        start = _start(e, x.shape, window, axis)
+        starts.append(start)
+        ends.append(_end(e, window, axis, start, x.shape[axis]))
+        steps.append(window.steps[axis])
+    if not moved:
+        return e.reshape(x, result_shape)
+    part = e.node(
+        "Slice", x, _vector(e, starts), _vector(e, ends), e.constant(moved), e.constant(steps), shape=window.extents
+    )
+    if not window.squeezed:
+        return part
+    return e.node("Squeeze", part, e.constant(list(window.squeezed)), shape=result_shape)
+
+
+def store_window(e: GraphEmitter, track: BufferTrack, value: Handle, window: Window) -> None:
+    """Overwrites the window in the buffer's current version."""
+    shape = track.type.shape
+    moved = _moved_axes(shape, window)
+    if any(static_dim(extent) == 0 for extent in window.extents):
+        for axis in moved:
+            _check(e, shape, window, axis)
+        e.skip_store()
+        return
+    if len(moved) == 1 and window.steps[moved[0]] == 1:
+        _store_range(e, track, value, window, moved[0])
+    else:
+        _store_rows(e, track, value, window, moved)
+
+
+def _store_range(e: GraphEmitter, track: BufferTrack, value: Handle, window: Window, axis: int) -> None:
+    """One contiguous range of one axis, as a TensorScatter over the buffer seen as [1, outer, length, inner]."""
+    shape = track.type.shape
+    outer, inner = shape[:axis].num_elements, shape[axis + 1 :].num_elements
+    start = _start(e, shape, window, axis)
+    index = start if isinstance(start, Handle) else e.sizes.value(start)
+    data = Shape([1, outer, shape[axis], inner])
+    part = Shape([1, outer, window.extents[axis], inner])
+    version = e.node(
+        "TensorScatter", e.version_as(track, data), e.reshape(value, part), index, since=24, axis=2, shape=data
+    )
+    e.add_scatter(track, version, gate=2)
+
+
+def _store_rows(e: GraphEmitter, track: BufferTrack, value: Handle, window: Window, moved: list[int]) -> None:
+    """Any part, as a ScatterND whose rows are the index tuples over the axes up to the last one that moves."""
+    shape = track.type.shape
+    depth = moved[-1] + 1 if moved else len(shape)
+    extents = Shape(window.extents[:depth])
+    ranges = [_positions(e, shape, window, axis) for axis in range(depth)]
+    grid_shape = Shape([*extents, 1])
+    columns = []
+    for axis, positions in enumerate(ranges):
+        alone = Shape([extents[axis] if at == axis else 1 for at in range(depth)] + [1])
+        column = e.reshape(positions, alone)
+        if alone != grid_shape:
+            column = e.node("Expand", column, e.dims(grid_shape), shape=grid_shape)
+        columns.append(column)
+    rows_shape = Shape([*extents, depth])
+    rows = columns[0] if depth == 1 else e.node("Concat", *columns, axis=-1, shape=rows_shape)
+    updates = e.reshape(value, Shape([*extents, *shape[depth:]]))
+    version = e.node("ScatterND", e.version_as(track, shape), rows, updates, since=18, shape=shape)
+    e.add_scatter(track, version, gate=1)
+
+
+def _positions(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> Handle:
+    """The positions that the window takes along an axis, as an int64 vector."""
+    start, step, extent = _start(e, shape, window, axis), window.steps[axis], window.extents[axis]
+    size = static_dim(extent)
+    vector = Shape([extent])
+    if size is None:
+        end = e.reshape(e.sizes.value(extent), Shape([]))
+        offsets = e.node("Range", e.constant(0), end, e.constant(1), shape=vector)
+        if step != 1:
+            offsets = e.node("Mul", offsets, e.constant([step]), shape=vector)
+    else:
+        first = static_dim(start) if isinstance(start, Dim) else None
+        if first is not None:
+            return e.constant([first + at * step for at in range(size)])
+        if size == 1:
+            return start if isinstance(start, Handle) else e.sizes.value(start)
+        offsets = e.constant([at * step for at in range(size)])
+    if isinstance(start, Dim) and start == 0:
+        return offsets
+    return e.node("Add", offsets, start if isinstance(start, Handle) else e.sizes.value(start), shape=vector)
+
+
+def _moved_axes(shape: Shape, window: Window) -> list[int]:
+    """The axes along which the window is not simply all of it."""
+    return [
+        axis
+        for axis, (start, extent, step) in enumerate(zip(window.starts, window.extents, window.steps, strict=True))
+        if isinstance(start, Handle) or start != 0 or extent != shape[axis] or step != 1 or window.stops[axis] is not None
+    ]
+
+
+def _start(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> Dim | Handle:
+    """Where the window starts along an axis, counted from the front, checked; a handle is a vector of one element."""
+    _check(e, shape, window, axis)
+    start = window.starts[axis]
+    if not isinstance(start, Handle):
+        return start
+    vector = e.reshape(start, Shape([1]))
+    return _from_front(e, vector, shape[axis])
+
+
+def _from_front(e: GraphEmitter, index: Handle, size: Dim) -> Handle:
+    """An index vector with negative entries counted from the end."""
+    number = static_dim(size)
+    if number:  # Mod takes the divisor's sign; a size of zero must not reach it
+        return e.node("Mod", index, e.constant([number]))
+    moved = e.node("Add", index, e.sizes.value(size))
+    return e.node("Where", e.node("Less", index, e.constant([0]), dtype=DType.bool), moved, index, dtype=DType.int64)
+
+
+def _end(e: GraphEmitter, window: Window, axis: int, start: Dim | Handle, size: Dim) -> Dim | Handle:
+    """The exclusive end of a Slice; a falling slice that reaches the front ends before any index."""
+    extent, step = window.extents[axis], window.steps[axis]
+    stop = window.stops[axis]
+    if stop is not None and not e.sizes.knows(extent):
+        return _from_front_end(e, e.reshape(stop, Shape([1])), size)
+    if step < 0:
+        if isinstance(start, Dim) and (end := static_dim(start + extent * step)) is not None:
+            return Dim(end if end >= 0 else _BEFORE_ALL)
+        last = _plus(e, start, (extent - 1) * step - 1)
+        handle = last if isinstance(last, Handle) else e.sizes.value(last)
+        before = e.node("Less", handle, e.constant([0]), dtype=DType.bool)
+        return e.node("Where", before, e.constant([_BEFORE_ALL]), handle, dtype=DType.int64)
+    return _plus(e, start, (extent - 1) * step + 1)
+
+
+_BEFORE_ALL = -(2**62)  # ONNX's Slice clamps it to just before the first element
+
+
+def _from_front_end(e: GraphEmitter, stop: Handle, size: Dim) -> Handle:
+    """An end with negative values counted from the end; the size itself stays, unlike an index."""
+    moved = e.node("Add", stop, e.sizes.value(size))
+    return e.node("Where", e.node("Less", stop, e.constant([0]), dtype=DType.bool), moved, stop, dtype=DType.int64)
+
+
+def _plus(e: GraphEmitter, start: Dim | Handle, distance: Dim) -> Dim | Handle:
+    if isinstance(start, Dim):
+        return start + distance
+    return e.node("Add", start, e.sizes.value(distance))
+
+
+def _scalar(e: GraphEmitter, dim: Dim) -> Handle:
+    number = static_dim(dim)
+    return e.constant(number) if number is not None else e.reshape(e.sizes.value(dim), Shape([]))
+
+
+def _vector(e: GraphEmitter, parts: list[Dim | Handle]) -> Handle:
+    """Static and computed sizes as one int64 vector."""
+    numbers = [static_dim(part) if isinstance(part, Dim) else None for part in parts]
+    if all(number is not None for number in numbers):
+        return e.constant(numbers)
+    handles = [part if isinstance(part, Handle) else e.sizes.value(part) for part in parts]
+    return handles[0] if len(handles) == 1 else e.node("Concat", *handles, axis=0, shape=Shape([len(handles)]))
+
+
+def _check(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> None:
+    """Sees to it that the window stays inside the axis: on the feeds where that is possible, else in the graph."""
+    start, extent, step, size = window.starts[axis], window.extents[axis], window.steps[axis], shape[axis]
+    stop = window.stops[axis]
+    if stop is not None:
+        _check_stop(e, window, axis, stop, size)
+    span = (extent - 1) * abs(step)
+    if not isinstance(start, Handle):
+        low, high = (start, start + span) if step > 0 else (start - span, start)
+        message = f"axis {axis} of size {size} does not hold {extent} elements from {start} with step {step}"
+        for condition in (extent, low, size - 1 - high):
+            number = static_dim(condition)
+            if number is None and condition.polynomial.name is None:  # a bare symbol is never negative
+                e.dim_check(condition, Dim(0), message)
+        return
+    low = Dim(0) if step > 0 else span
+    high = size - 1 - span if step > 0 else size - 1
+    if static_dim(extent) == 0:
+        low, high = Dim(0), size
+    position = e.input_positions.get(start.name)
+    squeezed = axis in window.squeezed
+    noun = "index {value}" if squeezed else f"the slice from {{value}} of {extent} elements"
+    if position is not None and (e.sizes.knows(extent) or squeezed):
+        e.index_check(position, size, low, high, f"{noun} is out of range for axis {axis} of size {{size}}")
+        return
+    if not e.sizes.knows(high) or not e.sizes.knows(low):
+        low, high = Dim(0), size  # the extent is what the stop says; the stop is checked below
+    vector = _from_front_end(e, e.reshape(start, Shape([1])), size)
+    inside = e.node(
+        "And",
+        e.node("GreaterOrEqual", vector, e.sizes.value(low), dtype=DType.bool),
+        e.node("LessOrEqual", vector, e.sizes.value(high), dtype=DType.bool),
+    )
+    e.check(
+        e.node("Squeeze", inside, e.constant([0]), shape=Shape([])),
+        f"{'an index' if squeezed else f'a slice of {extent} elements'} is out of range for axis {axis} of size {size}",
+    )
+
+
+def _check_stop(e: GraphEmitter, window: Window, axis: int, stop: Handle, size: Dim) -> None:
+    """An end must lie in the axis, and agree with the extent where that is known beforehand."""
+    start, extent, step = window.starts[axis], window.extents[axis], window.steps[axis]
+    end = _from_front_end(e, e.reshape(stop, Shape([1])), size)
+    if not e.sizes.knows(extent):
+        inside = e.node("LessOrEqual", end, e.sizes.value(size), dtype=DType.bool)
+        message = f"the end of the slice of axis {axis} is out of range for its size {size}"
+    else:
+        first = (
+            _from_front_end(e, e.reshape(start, Shape([1])), size)
+            if isinstance(start, Handle)
+            else e.sizes.value(start)
+        )
+        span = e.node("Sub", end, first) if step > 0 else e.node("Sub", first, end)
+        if abs(step) != 1:
+            rounded = e.node("Add", span, e.constant([abs(step) - 1]))
+            span = e.node("Div", rounded, e.constant([abs(step)]))
+        count = e.node("Max", span, e.constant([0]))
+        inside = e.node("Equal", count, e.sizes.value(extent), dtype=DType.bool)
+        message = f"the slice of axis {axis} has another length than its out_dim {extent}"
+    e.check(e.node("Squeeze", inside, e.constant([0]), shape=Shape([])), message)
