@@ -89,7 +89,7 @@ def _give_weights(graph: Graph, given: Mapping[str, np.ndarray[Any, Any]]) -> No
                     code="MG039",
                     details=[("wanted", str(info.type)), ("given", f"{array.dtype}{list(array.shape)}")],
                 )
-            info.data = ir.ArrayData(np.ascontiguousarray(array).reshape(shape))
+            info.data = ir.ArrayData(np.asarray(array, order="C"))
         elif info.data is None and name in used:
             raise InputError(
                 f"weight `{name}` has no elements",

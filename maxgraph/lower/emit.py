@@ -188,6 +188,14 @@ class GraphEmitter:
         self.guards[node.name] = (f"{self.node_here.op.name}: {message}", self.node_here.location)
         self.guard_values.append(result.name)
 
+    def check_size(self, x: Handle, size: Dim, message: str) -> None:
+        """A check of a size that depends on data, where that size is known from elsewhere."""
+        if not self.sizes.knows(size):
+            return
+        count = self.node("Shape", x, dtype=DType.int64, shape=Shape([1]))
+        same = self.node("Equal", count, self.sizes.value(size), dtype=DType.bool)
+        self.check(self.node("Squeeze", same, self.constant([0]), shape=Shape([])), message)
+
     def load(self, buffer: Handle) -> Handle:
         """The contents of a buffer now, under a name that is resolved later."""
         track = self.tracks[buffer.name]

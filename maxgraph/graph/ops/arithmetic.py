@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...dtype import DType
 from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
 from .emitter import Emitter, Handle
+from .kernels import ARITHMETIC, FLOATS_AND_WIDE_INTS, computed
 from .registry import Refusal, op
 from .rules import broadcast
-from .samples import f32, f64, i8, i32, i64, u8
+from .samples import Sample, f16, f32, f64, i8, i16, i32, i64, u8, u16
 
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["add"]
+    Array = np.ndarray[Any, Any]
+
+__all__ = ["add", "div", "floor_div", "mod", "mul", "pow_", "sub"]
 
 
 def _arithmetic(lhs: TensorType, rhs: TensorType) -> TensorType:
@@ -23,9 +27,25 @@ def _arithmetic(lhs: TensorType, rhs: TensorType) -> TensorType:
     Raises:
         Refusal: The operands are bool, or do not broadcast.
     """
-    if lhs.dtype.name == "bool":
+    if lhs.dtype is DType.bool:
         raise Refusal("bool has no arithmetic", code="MG016", help="cast it, or use & | ^ ~")
     return lhs.with_shape(broadcast(lhs=lhs, rhs=rhs))
+
+
+def _cases(low: float, high: float, *, divisor: bool = False) -> list[Sample]:
+    """Operands of several dtypes and ranks; a divisor is never between -1 and 1."""
+    least = 1.0 if divisor else low
+    return [
+        {"lhs": f32[2, 3].between(low, high), "rhs": f32[2, 3].between(least, high)},
+        {"lhs": f32[2, 3].between(low, high), "rhs": f32[3].between(least, high)},
+        {"lhs": f64[2, 1].between(low, high), "rhs": f64[1, 3].between(least, high)},
+        {"lhs": f16[3].between(low, high), "rhs": f16[3].between(least, high)},
+        {"lhs": i32[4].between(low, high), "rhs": i64[4].between(least, high)},
+        {"lhs": i16[4].between(low, high), "rhs": i16[()].between(least, high)},
+        {"lhs": u16[4].between(low, high), "rhs": u16[4].between(least, high)},
+        {"lhs": f32["n:4", 3].between(low, high), "rhs": f32["n:4", 1].between(least, high)},
+        {"lhs": f32[0, 3], "rhs": f32[()].between(least, high)},
+    ]
 
 
 @op(promoted=["lhs", "rhs"])
@@ -53,25 +73,265 @@ def add(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ign
     """
 
 
-add.types(_arithmetic)
-
-
 @add.lowers
 def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
-    return b.node("Add", lhs, rhs)
+    return computed(b, ARITHMETIC, lambda x, y: b.node("Add", x, y), lhs, rhs)
 
 
 @add.reference
-def _(lhs: np.ndarray[Any, Any], rhs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _(lhs: Array, rhs: Array) -> Array:
     return lhs + rhs
 
 
-add.samples(
-    {"lhs": f32[2, 3], "rhs": f32[2, 3]},
-    {"lhs": f32[2, 3], "rhs": f32[3]},
-    {"lhs": f64[2, 1], "rhs": f64[1, 3]},
-    {"lhs": i32[4], "rhs": i64[4]},
-    {"lhs": i8[4].between(-128, 127), "rhs": i8[4].between(-128, 127)},
-    {"lhs": u8[4].between(0, 256), "rhs": u8[()].between(0, 256)},
-    {"lhs": f32["n:4", 3], "rhs": f32["n:4", 1]},
+add.types(_arithmetic)
+add.samples(*_cases(-4, 4), {"lhs": i8[4].between(-128, 127), "rhs": i8[4].between(-128, 127)})
+
+
+@op(promoted=["lhs", "rhs"])
+def sub(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
+    """``lhs - rhs``, element by element; ints wrap around. See `add` for operands and errors.
+
+    Example:
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
+        >>> with Graph("g", input_types=[TensorType(DType.int32, [3], DeviceRef.CPU())]) as graph:
+        ...     y = ops.sub(10, graph.inputs[0].tensor)
+        ...     graph.output(y)
+        >>> print(y.type)
+        int32[3]
+    """
+
+
+@sub.lowers
+def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
+    return computed(b, ARITHMETIC, lambda x, y: b.node("Sub", x, y), lhs, rhs)
+
+
+@sub.reference
+def _(lhs: Array, rhs: Array) -> Array:
+    return lhs - rhs
+
+
+sub.types(_arithmetic)
+sub.samples(*_cases(-4, 4), {"lhs": u8[4].between(0, 9), "rhs": u8[4].between(0, 9)})
+
+
+@op(promoted=["lhs", "rhs"])
+def mul(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
+    """``lhs * rhs``, element by element; ints wrap around. See `add` for operands and errors.
+
+    Example:
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
+        >>> with Graph("g", input_types=[TensorType(DType.float32, [2, 1], DeviceRef.CPU())]) as graph:
+        ...     x = graph.inputs[0].tensor
+        ...     y = ops.mul(x, x.reshape([1, 2]))
+        ...     graph.output(y)
+        >>> print(y.type)
+        float32[2, 2]
+    """
+
+
+@mul.lowers
+def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
+    return computed(b, ARITHMETIC, lambda x, y: b.node("Mul", x, y), lhs, rhs)
+
+
+@mul.reference
+def _(lhs: Array, rhs: Array) -> Array:
+    return lhs * rhs
+
+
+mul.types(_arithmetic)
+mul.samples(*_cases(-4, 4), {"lhs": i8[4].between(-128, 127), "rhs": i8[4].between(-128, 127)})
+
+
+@op(promoted=["lhs", "rhs"])
+def div(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
+    """True division, element by element; two integer operands give float64. See `add` for operands and errors.
+
+    A division by zero gives an infinity or NaN.
+
+    Example:
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
+        >>> with Graph("g", input_types=[TensorType(DType.int32, [3], DeviceRef.CPU())]) as graph:
+        ...     y = ops.div(graph.inputs[0].tensor, 2)
+        ...     graph.output(y)
+        >>> print(y.type)
+        float64[3]
+    """
+
+
+@div.types
+def _(lhs: TensorType, rhs: TensorType) -> TensorType:
+    result = _arithmetic(lhs, rhs)
+    return result.cast(DType.float64) if lhs.dtype.is_integral() else result
+
+
+@div.lowers
+def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
+    if lhs.dtype.is_integral():
+        lhs, rhs = b.cast(lhs, DType.float64), b.cast(rhs, DType.float64)
+    return computed(b, ARITHMETIC, lambda x, y: b.node("Div", x, y), lhs, rhs)
+
+
+@div.reference
+def _(lhs: Array, rhs: Array) -> Array:
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        if lhs.dtype.kind in "iu":
+            return lhs.astype(np.float64) / rhs.astype(np.float64)
+        return lhs / rhs
+
+
+div.samples(*_cases(-4, 4, divisor=True), {"lhs": f32[3].of([1, -1, 0]), "rhs": f32[3].of([0, 0, 0])})
+
+
+@op(promoted=["lhs", "rhs"])
+def floor_div(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
+    """``floor(lhs / rhs)``, element by element; ints stay ints. See `add` for operands and errors.
+
+    An integer divided by zero gives 0.
+
+    Example:
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
+        >>> with Graph("g", input_types=[TensorType(DType.int32, [3], DeviceRef.CPU())]) as graph:
+        ...     y = ops.floor_div(graph.inputs[0].tensor, 2)
+        ...     graph.output(y)
+        >>> print(y.type)
+        int32[3]
+    """
+
+
+def _safe_divisor(b: Emitter, rhs: Handle) -> tuple[Handle, Handle | None, Handle]:
+    """Where an integer divisor is 0, where it is -1 (if it can be), and the divisor with 1 in both places: dividing
+    by zero, or the smallest int by -1, would stop the process inside the kernel."""
+    is_zero = b.node("Equal", rhs, b.constant(0, rhs.dtype), dtype=DType.bool)
+    if rhs.dtype.is_unsigned_integral():
+        return is_zero, None, _where(b, is_zero, b.constant(1, rhs.dtype), rhs)
+    is_minus = b.node("Equal", rhs, b.constant(-1, rhs.dtype), dtype=DType.bool)
+    return is_zero, is_minus, _where(b, b.node("Or", is_zero, is_minus), b.constant(1, rhs.dtype), rhs)
+
+
+def _where(b: Emitter, chosen: Handle, x: Handle, y: Handle) -> Handle:
+    """Where, through int64 or float32 for the dtypes that have no kernel."""
+    kernels = {DType.uint8, DType.int32, DType.int64, DType.float32, DType.float64}
+    return computed(b, kernels, lambda p, q: b.node("Where", chosen, p, q, dtype=p.dtype), x, y)
+
+
+@floor_div.lowers
+def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
+    if not lhs.dtype.is_integral():
+        return computed(b, ARITHMETIC, lambda x, y: b.node("Floor", b.node("Div", x, y)), lhs, rhs)
+    is_zero, is_minus, divisor = _safe_divisor(b, rhs)
+    if is_minus is None:
+        quotient = b.node("Div", lhs, divisor)
+    else:
+        # The rest has the divisor's sign, so what is left divides exactly.
+        exact = b.node("Div", b.node("Sub", lhs, b.node("Mod", lhs, divisor)), divisor)
+        quotient = _where(b, is_minus, b.node("Sub", b.constant(0, lhs.dtype), lhs), exact)
+    return _where(b, is_zero, b.constant(0, lhs.dtype), quotient)
+
+
+@floor_div.reference
+def _(lhs: Array, rhs: Array) -> Array:
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        if lhs.dtype.kind in "iu":
+            return lhs // rhs
+        return np.floor(lhs / rhs)
+
+
+floor_div.types(_arithmetic)
+_SIGNS: list[Sample] = [
+    {"lhs": i32[4].of([7, -7, 7, -7]), "rhs": i32[4].of([2, 2, -2, -2])},
+    {"lhs": i64[3].of([5, -5, 0]), "rhs": i64[3].of([0, 0, 0])},
+    {"lhs": i8[3].of([-128, 127, -127]), "rhs": i8[3].of([-1, -1, 3])},
+    {"lhs": u8[3].of([200, 7, 9]), "rhs": u8[3].of([7, 0, 2])},
+    {"lhs": f32[4].of([7, -7, 7, -7]), "rhs": f32[4].of([2, 2, -2, -2])},
+    {"lhs": f32["n:2", 3].between(-9, 9), "rhs": f32[3].between(1, 4)},
+]
+floor_div.samples(*_SIGNS)
+
+
+@op(promoted=["lhs", "rhs"])
+def mod(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
+    """The rest of `floor_div`, with the divisor's sign. See `add` for operands and errors.
+
+    The rest of an integer division by zero is 0.
+
+    Example:
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
+        >>> with Graph("g", input_types=[TensorType(DType.int64, [], DeviceRef.CPU())]) as graph:
+        ...     y = ops.mod(graph.inputs[0].tensor, 8)
+        ...     graph.output(y)
+        >>> print(y.type)
+        int64[]
+    """
+
+
+@mod.lowers
+def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
+    if not lhs.dtype.is_integral():
+
+        def rest(x: Handle, y: Handle) -> Handle:
+            return b.node("Sub", x, b.node("Mul", b.node("Floor", b.node("Div", x, y)), y))
+
+        return computed(b, ARITHMETIC, rest, lhs, rhs)
+    return b.node("Mod", lhs, _safe_divisor(b, rhs)[2])  # the rest of a division by 1 is 0
+
+
+@mod.reference
+def _(lhs: Array, rhs: Array) -> Array:
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return lhs % rhs if lhs.dtype.kind in "iu" else lhs - np.floor(lhs / rhs) * rhs
+
+
+mod.types(_arithmetic)
+mod.samples(*_SIGNS)
+
+
+@op(name="pow", promoted=["lhs", "rhs"])
+def pow_(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
+    """``lhs ** rhs``, element by element. See `add` for operands and errors.
+
+    An integer to a negative power has no defined result.
+
+    Example:
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
+        >>> with Graph("g", input_types=[TensorType(DType.float32, [3], DeviceRef.CPU())]) as graph:
+        ...     y = ops.pow(graph.inputs[0].tensor, 2)
+        ...     graph.output(y)
+        >>> print(y.type)
+        float32[3]
+    """
+
+
+@pow_.lowers
+def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
+    return computed(b, FLOATS_AND_WIDE_INTS, lambda x, y: b.node("Pow", x, y), lhs, rhs)
+
+
+@pow_.reference
+def _(lhs: Array, rhs: Array) -> Array:
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return np.power(lhs, rhs)
+
+
+pow_.types(_arithmetic)
+pow_.samples(
+    {"lhs": f32[2, 3].between(0.1, 3), "rhs": f32[3]},
+    {"lhs": f64[4].between(-3, 3), "rhs": f64[()].of(2)},
+    {"lhs": i32[4], "rhs": i32[()].of(3)},
+    {"lhs": u8[4].between(0, 5), "rhs": u8[()].of(2)},
 )

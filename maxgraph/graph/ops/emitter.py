@@ -134,6 +134,13 @@ class Emitter(Protocol):
         """Lets the execution fail with `message`, before any buffer is changed, unless the bool scalar `ok` holds."""
         ...
 
+    def check_size(self, x: Handle, size: Dim, message: str) -> None:
+        """Lets the execution fail with `message` unless the vector `x` has `size` elements.
+
+        Where `size` is a symbol that nothing before it names, `x` defines it.
+        """
+        ...
+
     def load(self, buffer: Handle) -> Handle:
         """A buffer's contents at this point of the program."""
         ...

@@ -353,11 +353,20 @@ class Op(Generic[P, R]):
             at += count
         return tuple(effects.items())
 
-    def lower(self, emitter: object, operands: Sequence[Any], node: ir.Node) -> tuple[Any, ...]:
-        """The result handles of a node, from its operand handles."""
+    @property
+    def lowering(self) -> Callable[..., Any]:
+        """The lowering itself, for another op's lowering that builds on it.
+
+        Raises:
+            TypeError: None is declared.
+        """
         if self._lowering is None:
             raise TypeError(f"{self!r} has no lowering")
-        result = self._lowering(emitter, **self._arguments(operands, node.segments, node.attributes))
+        return self._lowering
+
+    def lower(self, emitter: object, operands: Sequence[Any], node: ir.Node) -> tuple[Any, ...]:
+        """The result handles of a node, from its operand handles."""
+        result = self.lowering(emitter, **self._arguments(operands, node.segments, node.attributes))
         return () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
 
     def evaluate(self, operands: Sequence[Any], node: ir.Node) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from ..type import BufferType, DeviceRef, TensorType
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Sample", "Spec", "b1", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u32", "u64"]
+__all__ = ["Sample", "Spec", "b1", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,7 @@ i16 = _Specs(DType.int16)
 i32 = _Specs(DType.int32)
 i64 = _Specs(DType.int64)
 u8 = _Specs(DType.uint8)
+u16 = _Specs(DType.uint16)
 u32 = _Specs(DType.uint32)
 u64 = _Specs(DType.uint64)
 f16 = _Specs(DType.float16)

@@ -1,0 +1,127 @@
+"""Runs a graph node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, InternalError, suggest
+from ..graph import ir
+from ..graph.graph import Graph
+from ..graph.ops.registry import Refusal
+from ..graph.shape import Shape
+from .symbols import Symbols
+
+__all__ = ["Interpreter"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Interpreter:
+    """The interpreter of one graph.
+
+    Args:
+        graph: A finished graph.
+        weights: Elements of the weights that the graph does not hold itself, by name.
+
+    Example:
+        >>> import numpy as np
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import BufferType, DeviceRef, Graph
+        >>> with Graph("count", input_types=[BufferType(DType.int64, [2], DeviceRef.CPU())]) as graph:
+        ...     total = graph.inputs[0].buffer
+        ...     total[...] = total[...] + 1
+        ...     graph.output(total[...])
+        >>> memory = np.zeros(2, np.int64)
+        >>> Interpreter(graph).run({}, {"total": memory})["output0"].tolist(), memory.tolist()
+        ([1, 1], [1, 1])
+    """
+
+    def __init__(self, graph: Graph, weights: Mapping[str, Array] | None = None) -> None:
+        self._graph = graph
+        self._weights = dict(weights or {})
+
+    def run(self, inputs: Mapping[str, Array], buffers: Mapping[str, Array]) -> dict[str, Array]:
+        """One execution.
+
+        Args:
+            inputs: An array for each tensor input.
+            buffers: An array for each buffer, also those that the model owns; they are changed in place. Scratch
+                buffers may be left out, and are zero at the start in any case.
+
+        Returns:
+            The outputs by name; arrays of the caller's own.
+
+        Raises:
+            InputError: An array is missing, or its dtype or shape does not fit.
+            ExecutionError: The graph fails on this data; every buffer is as it was before.
+        """
+        given = dict(buffers)
+        for info in self._graph.buffers:
+            if info.state is not None and info.state.scratch:
+                shape, dtype = info.value.type.shape.evaluate({}), info.value.type.dtype.to_numpy()
+                memory = given.setdefault(info.name, np.zeros(shape, dtype))
+                memory[...] = 0
+        before = {info.name: given[info.name].copy() for info in self._graph.buffers if info.name in given}
+        try:
+            return self._run(inputs, given)
+        except BaseException:
+            for name, contents in before.items():
+                given[name][...] = contents
+            raise
+
+    def _run(self, inputs: Mapping[str, Array], buffers: Mapping[str, Array]) -> dict[str, Array]:
+        symbols = Symbols()
+        values: dict[ir.Value, Array] = {}
+        for info in self._graph.signature:
+            source = buffers if info in self._graph.buffers else inputs
+            if info.name not in source:
+                raise InputError(
+                    f"input `{info.name}` is missing", code="MG030", help=suggest(info.name, list(source))
+                )
+            array = source[info.name]
+            wanted = info.value.type.dtype.to_numpy()
+            if array.dtype != wanted:
+                raise InputError(
+                    f"input `{info.name}` has dtype {array.dtype}, but {wanted} is wanted", code="MG032"
+                )
+            symbols.bind_input(info.name, info.value.type.shape, array.shape)
+            values[info.value] = array
+        for node in self._graph.body.nodes:
+            self._step(node, values, symbols)
+        return {name: np.array(values[value], copy=True) for name, value in self._graph.results}
+
+    def _step(self, node: ir.Node, values: dict[ir.Value, Array], symbols: Symbols) -> None:
+        """Evaluates one node."""
+        resolved = {name: self._resolve(value, symbols) for name, value in node.attributes.items()}
+        try:
+            results = node.op.evaluate([values[operand] for operand in node.operands], replace(node, attributes=resolved))
+        except Refusal as refusal:
+            raise refusal.error(
+                f"{node.op.name}: {refusal.message}", code=refusal.code, where=node.location, help=refusal.help
+            ) from None
+        for value, result in zip(node.results, results, strict=True):
+            array = np.asarray(result)
+            if array.dtype != value.type.dtype.to_numpy():
+                raise InternalError(
+                    f"the meaning of {node.op.name} gives {array.dtype}, but its type rule {value.type.dtype.name}",
+                    code="MG099",
+                )
+            symbols.bind_result(node.op.name, value.type.shape, array.shape, node.location)
+            values[value] = array
+
+    def _resolve(self, value: ir.Attribute, symbols: Symbols) -> Any:  # noqa: ANN401 - what a meaning takes
+        """An attribute as a meaning takes it: dims as sizes, a weight as its elements."""
+        if isinstance(value, Shape):
+            return tuple(symbols.evaluate(dim) for dim in value)
+        if not isinstance(value, ir.WeightRef):
+            return value
+        info = self._graph.weights[value.name]
+        if value.name in self._weights:
+            return self._weights[value.name]
+        if info.data is None:
+            raise InputError(f"weight `{value.name}` has no elements", code="MG039", help="give them by name")
+        return info.data.numpy()
