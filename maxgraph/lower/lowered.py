@@ -120,7 +120,8 @@ class Lowered:
     """A graph, lowered, optimised and proved for one provider.
 
     Attributes:
-        model: The optimised ONNX model; it is run exactly as it is (``ORT_DISABLE_ALL``).
+        model: The optimised ONNX model; it is run exactly as it is (``ORT_DISABLE_ALL``). Empty where the graph
+            computes nothing.
         inputs, outputs: The tensors; outputs that the optimiser turned into constants are in `constants`.
         buffers: The buffers, in the order of the signature.
         constants: ONNX outputs that are no node's result, so that onnxruntime gives its own memory for them: their

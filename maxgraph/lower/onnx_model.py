@@ -122,7 +122,7 @@ class OnnxGraph:
         from onnx import numpy_helper
 
         self._inline_aliases()
-        self._drop_unused()
+        self.drop_unused()
         self.sort()
         model = onnx.ModelProto(ir_version=IR_VERSION)
         model.opset_import.add(domain="", version=self.opset)
@@ -130,12 +130,17 @@ class OnnxGraph:
             model.opset_import.add(domain=domain, version=1)
         graph = model.graph
         graph.name = "maxgraph"
+        read = {name for node in self.nodes for name in node.inputs}
         for name, type_ in self.inputs.items():
-            _value_info(graph.input.add(), name, type_)
+            if name in read:
+                _value_info(graph.input.add(), name, type_)
         for name, type_ in self.outputs.items():
             _value_info(graph.output.add(), name, type_)
         for name, array in self.constants.items():
+            if name not in read:
+                continue
             graph.initializer.append(numpy_helper.from_array(array, name))
+        self.weights = {name: weight for name, weight in self.weights.items() if name in read}
         for name, weight in self.weights.items():
             tensor = graph.initializer.add(name=name, data_type=onnx_dtype(weight.type.dtype))
             tensor.dims.extend(weight.type.shape.static_dims)
@@ -160,8 +165,8 @@ class OnnxGraph:
                     name = source[name]  # noqa: PLW2901 - an alias of an alias
                 node.inputs[at] = name
 
-    def _drop_unused(self) -> None:
-        """Leaves out nodes, inputs and initialisers that no output needs."""
+    def drop_unused(self) -> None:
+        """Leaves out nodes that no output needs."""
         producers = self.producers()
         needed: set[str] = set()
         pending = list(self.outputs)
@@ -172,9 +177,6 @@ class OnnxGraph:
                 if name in producers:
                     pending += producers[name].inputs
         self.nodes = [n for n in self.nodes if any(o in needed for o in n.outputs)]
-        self.inputs = {k: v for k, v in self.inputs.items() if k in needed}
-        self.constants = {k: v for k, v in self.constants.items() if k in needed}
-        self.weights = {k: v for k, v in self.weights.items() if k in needed}
 
 
 def _value_info(info: onnx.ValueInfoProto, name: str, type_: TensorTypeBase) -> None:

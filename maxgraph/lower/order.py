@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -94,6 +95,9 @@ def order_buffers(e: GraphEmitter) -> Ordering:
     """Adds the gates that the buffers' order needs; says what must be emitted otherwise."""
     found = Ordering()
     gates = _Gates(e)
+    for track in e.tracks.values():
+        if track.shared:
+            _order_writers(track, gates, found)
     # A gate reads the reader's result, which may be a version of another buffer: repeat until nothing is missing.
     changed = True
     while changed and found.settled:
@@ -103,6 +107,18 @@ def order_buffers(e: GraphEmitter) -> Ordering:
                 for at, store in track.stores:
                     changed |= _order_store(e, track, at, store, gates, found)
     return found
+
+
+def _order_writers(track: BufferTrack, gates: _Gates, found: Ordering) -> None:
+    """Orders the writers of one buffer among themselves: two whole-buffer stores may share no data."""
+    stores = [store for _, store in track.stores]
+    for earlier, later in pairwise(stores):
+        if later.writer in _closure([earlier.writer], gates.sources):
+            # The value of the later store is made first: it must be kept apart until then.
+            found.through.add(later.number)
+        elif earlier.writer not in _closure([later.writer], gates.sources):
+            gates.add(later, [earlier.writer])
+            found.gated.setdefault(track.name, []).append((later, earlier.writer))
 
 
 def _order_store(

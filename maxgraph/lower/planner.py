@@ -77,8 +77,11 @@ def plan_buffers(
             for name, check in ordering.unguarded.items():
                 reasons[name] = _Reason(f"a check that may fail needs a value stored before it: {check}", None)
             continue
-        _name_outputs(emitter)
-        optimised = optimise(emitter.onnx.to_model(), emitter.onnx.weights, level=optimization)
+        optimised = (
+            optimise(emitter.onnx.to_model(), emitter.onnx.weights, level=optimization)
+            if emitter.onnx.outputs
+            else Optimised(b"")  # a graph that computes nothing
+        )
         executed = _parse(optimised.model)
         faults = {
             track.name: prove_shared(executed, [v.name for v in track.versions], emitter.guard_values, without=without)
@@ -102,6 +105,8 @@ def _emit_ordered(
     while True:
         emitter = emit(graph, choices, share=share)
         resolve_loads(emitter)
+        _name_outputs(emitter)
+        emitter.onnx.drop_unused()
         ordering = order_buffers(emitter)
         if ordering.settled:
             return emitter, ordering
@@ -134,7 +139,7 @@ def _name_outputs(e: GraphEmitter) -> None:
 def _parse(model: bytes) -> ExecutedGraph:
     import onnx
 
-    return ExecutedGraph(onnx.load_from_string(model))
+    return ExecutedGraph(onnx.ModelProto.FromString(model))
 
 
 def _escalate(

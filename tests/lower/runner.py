@@ -29,10 +29,14 @@ class Runner:
             names = [e.onnx_name for e in lowered.external]
             options.add_external_initializers(names, [weight_value(e.weight) for e in lowered.external])
         self.lowered = lowered
+        if not lowered.model:
+            return  # the graph computes nothing
         self.session = ort.InferenceSession(lowered.model, options, providers=["CPUExecutionProvider"])
 
     def run(self, inputs: Mapping[str, Array], buffers: Mapping[str, Array]) -> dict[str, Array]:
         """One execution; `buffers` are changed in place."""
+        if not self.lowered.model:
+            return {}
         binding = self.session.io_binding()
         keep: list[Any] = []
         sizes: dict[str, int] = {}
@@ -64,6 +68,8 @@ class Runner:
                 binding.bind_ortvalue_output(version.onnx_name, over(target.reshape(version.shape.evaluate(sizes))))
         for output in self.lowered.outputs:
             binding.bind_output(output.onnx_name, "cpu")
+        for shown in self.lowered.prints:
+            binding.bind_output(shown.onnx_name, "cpu")
         self.session.run_with_iobinding(binding)
         for memory, target in apart:
             memory[...] = target
@@ -71,6 +77,7 @@ class Runner:
         names = [
             *(v.onnx_name for b in self.lowered.buffers for v in b.versions),
             *(o.onnx_name for o in self.lowered.outputs),
+            *(p.onnx_name for p in self.lowered.prints),
         ]
         results = dict(zip(names, values, strict=True))
         return {o.name: results[str(o.onnx_name)].numpy().copy() for o in self.lowered.outputs}

@@ -230,9 +230,12 @@ def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
     if is_minus is None:
         quotient = b.node("Div", lhs, divisor)
     else:
-        # The rest has the divisor's sign, so what is left divides exactly.
-        exact = b.node("Div", b.node("Sub", lhs, b.node("Mod", lhs, divisor)), divisor)
-        quotient = _where(b, is_minus, b.node("Sub", b.constant(0, lhs.dtype), lhs), exact)
+        # Div truncates; it is one too high where the rest that it leaves differs from Mod's, which floors.
+        truncated = b.node("Div", lhs, divisor)
+        rest = b.node("Sub", lhs, b.node("Mul", truncated, divisor))
+        as_floored = b.node("Equal", rest, b.node("Mod", lhs, divisor), dtype=DType.bool)
+        floored = b.node("Sub", truncated, b.cast(b.node("Not", as_floored), lhs.dtype))
+        quotient = _where(b, is_minus, b.node("Sub", b.constant(0, lhs.dtype), lhs), floored)
     return _where(b, is_zero, b.constant(0, lhs.dtype), quotient)
 
 

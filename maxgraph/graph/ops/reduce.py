@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from ...dtype import DType
-from ..type import TensorType
+from ..type import TensorType, static_dim
 from ..value import TensorValue, TensorValueLike
 from .comparison import maximum, minimum
 from .emitter import Emitter, Handle
@@ -35,21 +35,34 @@ def _numbers(x: TensorType, axis: int) -> TensorType:
     return _reduced(x, axis)
 
 
+def _not_empty(x: TensorType, axis: int) -> TensorType:
+    """The type rule of reductions that have no value for an empty axis."""
+    result = _numbers(x, axis)
+    if x.shape[axis_of(axis, x.rank)] == 0:
+        raise Refusal(f"axis {axis} of `x` is empty", code="MG015")
+    return result
+
+
 def _reduction(
     declared: Op[..., Any],
     onnx_op: str,
     meaning: Callable[[Array, int], Array],
     kernels: Collection[DType] = FLOATS_AND_WIDE_INTS - {DType.float16},
     *,
-    empty: bool = True,
+    extreme: bool = False,
 ) -> None:
     """Completes the declaration of a reduction that keeps its dtype."""
-    declared.types(_numbers)
+    declared.types(_not_empty if extreme else _numbers)
 
     @declared.lowers
     def _(b: Emitter, x: Handle, axis: int) -> Handle:
         def make(y: Handle) -> Handle:
-            return b.node(onnx_op, y, b.constant([axis]), keepdims=1, shape=b.results[0].shape, since=18)
+            reduced = b.node(onnx_op, y, b.constant([axis]), keepdims=1, shape=b.results[0].shape, since=18)
+            if not (extreme and y.dtype.is_float()):
+                return reduced
+            # The kernel passes NaN over.
+            nan = b.constant(float("nan"), y.dtype)
+            return b.node("Where", _any_nan(b, y, axis)[1], nan, reduced, dtype=y.dtype)
 
         return computed(b, kernels, make, x)
 
@@ -71,8 +84,16 @@ def _reduction(
         {"x": f32["n:4", 3], "axis": 0},
         {"x": f32[2, 3].of([1, float("nan"), 2, 3, 4, 5]), "axis": 1},
     )
-    if empty:
+    if not extreme:
         declared.samples({"x": f32[2, 0], "axis": 1})
+
+
+def _any_nan(b: Emitter, x: Handle, axis: int) -> tuple[Handle, Handle]:
+    """Which elements are NaN, as int32, and whether any along an axis is."""
+    is_nan = b.cast(b.node("IsNaN", x, dtype=DType.bool, since=20), DType.int32)
+    shape = b.results[0].shape
+    count = b.node("ReduceMax", is_nan, b.constant([axis]), keepdims=1, shape=shape, since=18)
+    return is_nan, b.cast(count, DType.bool)
 
 
 def _numpy() -> Any:  # noqa: ANN401 - the numpy module, imported only when a meaning runs
@@ -152,20 +173,10 @@ def reduce_min(x: TensorValueLike, axis: int = -1) -> TensorValue:  # type: igno
 _reduction(sum_, "ReduceSum", lambda x, axis: _numpy().sum(x, axis, keepdims=True, dtype=x.dtype))
 _reduction(prod, "ReduceProd", lambda x, axis: _numpy().prod(x, axis, keepdims=True, dtype=x.dtype))
 _EXTREMES = frozenset({DType.float32, DType.float64, DType.int8, DType.uint8, DType.int32, DType.int64})
-_reduction(reduce_max, "ReduceMax", lambda x, axis: x.max(axis, keepdims=True), _EXTREMES, empty=False)
-_reduction(reduce_min, "ReduceMin", lambda x, axis: x.min(axis, keepdims=True), _EXTREMES, empty=False)
+_reduction(reduce_max, "ReduceMax", lambda x, axis: x.max(axis, keepdims=True), _EXTREMES, extreme=True)
+_reduction(reduce_min, "ReduceMin", lambda x, axis: x.min(axis, keepdims=True), _EXTREMES, extreme=True)
 
 
-def _not_empty(x: TensorType, axis: int) -> TensorType:
-    """The type rule of reductions that have no value for an empty axis."""
-    result = _numbers(x, axis)
-    if x.shape[axis_of(axis, x.rank)] == 0:
-        raise Refusal(f"axis {axis} of `x` is empty", code="MG015")
-    return result
-
-
-reduce_max.types(_not_empty)
-reduce_min.types(_not_empty)
 mean.types(_numbers)
 
 
@@ -175,7 +186,11 @@ def _(b: Emitter, x: Handle, axis: int) -> Handle:
     if x.dtype.is_float():
 
         def average(y: Handle) -> Handle:
-            return b.node("ReduceMean", y, b.constant([axis]), keepdims=1, shape=shape, since=18)
+            if static_dim(y.shape[axis]):
+                return b.node("ReduceMean", y, b.constant([axis]), keepdims=1, shape=shape, since=18)
+            # The kernel gives 0 for an empty axis; numpy, and a division of 0 by 0, give NaN.
+            total = b.node("ReduceSum", y, b.constant([axis]), keepdims=1, shape=shape, since=18)
+            return b.node("Div", total, b.cast(b.dims(y.shape[axis % y.rank : axis % y.rank + 1]), y.dtype))
 
         return computed(b, {DType.float32, DType.float64}, average, x)
     # The sum wraps in the operand's own dtype, as `sum` does; the division truncates.
@@ -280,12 +295,9 @@ def _position(declared: Op[..., Any], onnx_op: str, numpy_name: str) -> None:
         if not x.dtype.is_float():
             return found
         # The kernel passes NaN over; numpy's first NaN wins.
-        is_nan = b.node("IsNaN", wide, dtype=DType.bool, since=20)
-        nan_at = b.node(
-            "ArgMax", b.cast(is_nan, DType.int32), axis=axis, keepdims=1, dtype=DType.int64, shape=b.results[0].shape
-        )
-        any_nan = b.node("ReduceMax", b.cast(is_nan, DType.int32), b.constant([axis]), keepdims=1, since=18)
-        return b.node("Where", b.cast(any_nan, DType.bool), nan_at, found, dtype=DType.int64)
+        is_nan, any_nan = _any_nan(b, wide, axis)
+        nan_at = b.node("ArgMax", is_nan, axis=axis, keepdims=1, dtype=DType.int64, shape=b.results[0].shape)
+        return b.node("Where", any_nan, nan_at, found, dtype=DType.int64)
 
     @declared.reference
     def _(x: Array, axis: int) -> Array:
