@@ -110,22 +110,29 @@ def _emit_ordered(
         ordering = order_buffers(emitter)
         if ordering.settled:
             return emitter, ordering
-        for track in emitter.tracks.values():
-            for load in track.loads:
-                if load.number in ordering.snapshots:
-                    reasons.setdefault(
-                        track.name, _Reason("an old value is still needed after a store", load.origin.location)
-                    )
-            for _, store in track.stores:
-                if store.number in ordering.through:
-                    reasons.setdefault(
-                        track.name, _Reason("a stored value is needed after the next store", store.origin.location)
-                    )
-        choices = replace(
-            choices,
-            snapshots=choices.snapshots | ordering.snapshots,
-            through=choices.through | ordering.through,
-        )
+        choices = _keep_old_values(emitter, choices, ordering, reasons)
+
+
+def _keep_old_values(
+    e: GraphEmitter, choices: Choices, ordering: Ordering, reasons: dict[str, _Reason]
+) -> Choices:
+    """Takes the snapshots that ordering asked for; a buffer for which they do not help gets a second memory."""
+    separate: set[str] = set()
+    for track in e.tracks.values():
+        wanted = [
+            *((load.number, choices.snapshots, load.origin) for load in track.loads if load.number in ordering.snapshots),
+            *((s.number, choices.through, s.origin) for _, s in track.stores if s.number in ordering.through),
+        ]
+        for number, taken, origin in wanted:
+            reasons.setdefault(track.name, _Reason("an old value is still needed after a store", origin.location))
+            if number in taken:  # it was kept apart already: the orders that the buffers need close a cycle
+                separate.add(track.name)
+    return replace(
+        choices,
+        separate=choices.separate | separate,
+        snapshots=choices.snapshots | ordering.snapshots,
+        through=choices.through | ordering.through,
+    )
 
 
 def _name_outputs(e: GraphEmitter) -> None:
