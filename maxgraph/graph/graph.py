@@ -117,8 +117,8 @@ class Graph:
             value = ir.Value(kind, self, name=given)
             self.signature.append(ir.InputInfo(given or "", value))
         where = user_location()
-        #: The folder that source locations in a file are relative to.
-        self.source_root = os.path.dirname(os.path.abspath(where.file)) if where else os.getcwd()
+        #: The folder that source locations in a file are relative to; None: they are relative already.
+        self.source_root: str | None = os.path.dirname(os.path.abspath(where.file)) if where else os.getcwd()
         if forward is not None:
             with self:
                 given_outputs = forward(*self.inputs, *args, **kwargs)

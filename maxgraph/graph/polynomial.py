@@ -54,13 +54,14 @@ class Polynomial:
     terms: tuple[tuple[Monomial, int], ...]
 
     @staticmethod
-    def _of(terms: Mapping[Monomial, int]) -> Polynomial:
+    def of(terms: Mapping[Monomial, int]) -> Polynomial:
+        """The sum of coefficients times monomials, whose factors are sorted."""
         return Polynomial(tuple(sorted(((m, c) for m, c in terms.items() if c), key=lambda t: _monomial_key(t[0]))))
 
     @staticmethod
     def constant(value: int) -> Polynomial:
         """A polynomial without symbols."""
-        return Polynomial._of({(): value})
+        return Polynomial.of({(): value})
 
     @staticmethod
     def symbol(name: str) -> Polynomial:
@@ -89,7 +90,7 @@ class Polynomial:
         terms = dict(self.terms)
         for monomial, coefficient in other.terms:
             terms[monomial] = terms.get(monomial, 0) + coefficient
-        return Polynomial._of(terms)
+        return Polynomial.of(terms)
 
     def __neg__(self) -> Polynomial:
         return Polynomial(tuple((m, -c) for m, c in self.terms))
@@ -103,7 +104,7 @@ class Polynomial:
             for m2, c2 in other.terms:
                 monomial = tuple(sorted((*m1, *m2), key=_factor_key))
                 terms[monomial] = terms.get(monomial, 0) + c1 * c2
-        return Polynomial._of(terms)
+        return Polynomial.of(terms)
 
     def __floordiv__(self, other: Polynomial) -> Polynomial:
         if other.value == 0:
@@ -116,7 +117,7 @@ class Polynomial:
         if other.value is None:
             return Polynomial((((FloorDiv(self, other),), 1),))
         divisor = other.value
-        whole = Polynomial._of({m: c // divisor for m, c in self.terms})
+        whole = Polynomial.of({m: c // divisor for m, c in self.terms})
         rest = {m: c % divisor for m, c in self.terms if c % divisor}
         constant = rest.pop((), 0)
         if not rest:
@@ -126,8 +127,8 @@ class Polynomial:
         rest[()] = constant // common
         divisor //= common
         if divisor == 1:
-            return whole + Polynomial._of(rest)
-        return whole + Polynomial((((FloorDiv(Polynomial._of(rest), Polynomial.constant(divisor)),), 1),))
+            return whole + Polynomial.of(rest)
+        return whole + Polynomial((((FloorDiv(Polynomial.of(rest), Polynomial.constant(divisor)),), 1),))
 
     def _exact_quotient(self, other: Polynomial) -> Polynomial | None:
         """``self / other`` where `other` is one monomial that divides each of ours."""
@@ -146,7 +147,7 @@ class Polynomial:
             if c % coefficient:
                 return None
             quotient[tuple(left)] = c // coefficient
-        return Polynomial._of(quotient)
+        return Polynomial.of(quotient)
 
     def symbols(self) -> Iterator[str]:
         """Each symbol once, in order of first appearance."""

@@ -1,0 +1,13 @@
+"""What a reader must know to read a file right."""
+
+from __future__ import annotations
+
+__all__ = ["CONTROL_FLOW", "DIM_EXPR", "DIM_FLOORDIV", "KNOWN", "STATES", "FIRST_VERSION"]
+
+STATES = "states"
+DIM_EXPR = "dim_expr"
+DIM_FLOORDIV = "dim_floordiv"
+CONTROL_FLOW = "control_flow"
+#: The features of this version, and the container version that introduced each.
+FIRST_VERSION = {STATES: "1.0", DIM_EXPR: "1.0", DIM_FLOORDIV: "1.0", CONTROL_FLOW: "1.0"}
+KNOWN = frozenset(FIRST_VERSION)

@@ -1,0 +1,96 @@
+"""Softmax and its logarithm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..value import TensorValue, TensorValueLike
+from .registry import op
+from .unary import float_unary
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+__all__ = ["logsoftmax", "softmax"]
+
+
+@op()
+def softmax(value: TensorValueLike, axis: int = -1) -> TensorValue:  # type: ignore[empty-body]
+    """``exp(x - max) / sum(exp(x - max))`` along one axis.
+
+    Args:
+        value: A floating-point tensor.
+        axis: The axis.
+
+    Returns:
+        A tensor of its dtype and shape.
+
+    Example:
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
+        >>> with Graph("g", input_types=[TensorType(DType.float32, [2, 3], DeviceRef.CPU())]) as graph:
+        ...     y = ops.softmax(graph.inputs[0].tensor)
+        ...     graph.output(y)
+        >>> print(y.type)
+        float32[2, 3]
+
+    Raises:
+        IndexError: The axis is out of range.
+        ValueError: `value` is not floating-point.
+    """
+
+
+@op()
+def logsoftmax(value: TensorValueLike, axis: int = -1) -> TensorValue:  # type: ignore[empty-body]
+    """The logarithm of `softmax`, computed without rounding it first. As `softmax`.
+
+    Example:
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
+        >>> with Graph("g", input_types=[TensorType(DType.float32, [2, 3], DeviceRef.CPU())]) as graph:
+        ...     y = ops.logsoftmax(graph.inputs[0].tensor, axis=0)
+        ...     graph.output(y)
+        >>> print(y.type)
+        float32[2, 3]
+    """
+
+
+def _normalised(declared: Op[..., Any], onnx_op: str, *, log: bool) -> None:
+    """Completes the declaration of a softmax."""
+
+    @declared.types
+    def _(value: TensorType, axis: int) -> TensorType:
+        axis_of(axis, value.rank)
+        need_float(value, "value")
+        return value
+
+    @declared.lowers
+    def _(b: Emitter, value: Handle, axis: int) -> Handle:
+        return computed(b, {DType.float32, DType.float64}, lambda x: b.node(onnx_op, x, axis=axis), value)
+
+    @declared.reference
+    def _(value: Array, axis: int) -> Array:
+        np = _numpy()
+        wide = value.astype(np.float32) if value.dtype.itemsize < 4 else value
+        if wide.shape[axis] == 0:
+            return value.copy()
+        with np.errstate(all="ignore"):
+            moved = wide - wide.max(axis, keepdims=True)
+            total = np.exp(moved).sum(axis, keepdims=True)
+            result = moved - np.log(total) if log else np.exp(moved) / total
+        return result.astype(value.dtype)  # type: ignore[no-any-return]
+
+    declared.samples(
+        {"value": f32[3, 4], "axis": -1},
+        {"value": f64[3, 4], "axis": 0},
+        {"value": f16[3, 4], "axis": 1},
+        {"value": f32["n:4", 3], "axis": -1},
+        {"value": f32[2, 2].between(50, 90), "axis": 1},
+        {"value": f32[0, 2], "axis": 1},
+    )
+
+
+_normalised(softmax, "Softmax", log=False)
+_normalised(logsoftmax, "LogSoftmax", log=True)

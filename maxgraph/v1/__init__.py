@@ -1,0 +1,1 @@
+"""Generated from proto/maxgraph/v1: the messages of a .maxg header."""
