@@ -23,7 +23,7 @@ from .planner import Planned, plan_buffers
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["lower"]
+__all__ = ["give_weights", "lower"]
 
 CPU_PROVIDER = "CPUExecutionProvider"
 
@@ -64,7 +64,7 @@ def lower(
     _check_choice("buffers", buffers, ("auto", "in_place", "copied"))
     if not graph.finished:
         raise LoweringError(f"graph `{graph.name}` has no output", code="MG005", help="call graph.output(...) first")
-    _give_weights(graph, weights or {})
+    give_weights(graph, weights or {})
     planned = plan_buffers(graph, optimization=optimization, buffers=buffers, share=provider == CPU_PROVIDER)
     return _assemble(graph, planned, provider)
 
@@ -74,7 +74,7 @@ def _check_choice(name: str, given: str, known: tuple[str, ...]) -> None:
         raise LoweringError(f"`{name}` has no value {given!r}", code="MG017", help=suggest(str(given), known))
 
 
-def _give_weights(graph: Graph, given: Mapping[str, np.ndarray[Any, Any]]) -> None:
+def give_weights(graph: Graph, given: Mapping[str, np.ndarray[Any, Any]]) -> None:
     """Attaches elements to the weights that have none yet, and checks them."""
     import numpy as np
 
