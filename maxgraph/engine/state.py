@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import StateError, UsageError, suggest
 from ..graph.graph import Graph
 from ..graph.ir import InputInfo
+from ..graph.type import BufferType
 from .arguments import Array
 
 __all__ = ["State", "read_arrays"]
@@ -63,6 +64,12 @@ class State:
     def names(self) -> list[str]:
         """The buffers, in the order of the graph's signature."""
         return list(self._infos)
+
+    @property
+    def types(self) -> dict[str, BufferType]:
+        """The type of each buffer."""
+        kinds = {name: info.value.type for name, info in self._infos.items()}
+        return {name: kind for name, kind in kinds.items() if isinstance(kind, BufferType)}
 
     def _initial(self, name: str, shape: tuple[int, ...] | None = None) -> Array:
         """What a buffer begins with, in new memory."""

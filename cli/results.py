@@ -1,0 +1,159 @@
+"""What a run gives: shown, saved, compared."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from maxgraph.errors import UsageError, suggest
+
+from .console import table
+from .values import Array, read_set
+
+__all__ = ["Comparison", "check_output_path", "compare", "jsonable", "save_results", "shown", "steps_table"]
+
+#: The tolerances of torch.testing: (relative, absolute) by dtype; everything else must be equal.
+TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
+_SHOWN_ELEMENTS = 8
+_SHOWN_STEPS = 10
+
+
+def jsonable(array: Array) -> Any:
+    """Nested lists; what JSON has no number for becomes text."""
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, list):
+            return [clean(v) for v in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)
+        return value
+
+    values = array.astype(np.float64) if array.dtype.kind == "V" else array
+    return clean(values.tolist())
+
+
+def shown(array: Array, *, whole: bool = False) -> str:
+    """An array on one line, shortened unless it is wanted whole."""
+    if array.ndim == 0:
+        return _number(array[()])
+    if whole or array.size <= _SHOWN_ELEMENTS:
+        return _nested(array)
+    few = " ".join(_number(value) for value in array.reshape(-1)[:4])
+    summary = f"[{few} ...] {array.dtype}{list(array.shape)}"
+    if array.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            summary += f" min {_number(array.min())} max {_number(array.max())}"
+    return summary
+
+
+def _nested(array: Array) -> str:
+    if array.ndim == 0:
+        return _number(array[()])
+    return "[" + " ".join(_nested(part) for part in array) + "]"
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.6g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def steps_table(names: Sequence[str], results: Sequence[Mapping[str, Array]], *, whole: bool) -> str:
+    """A line for each step; of many, the first and the last ones."""
+    rows = [["step", *names]]
+    count = len(results)
+    for step, outputs in enumerate(results):
+        if whole or count <= _SHOWN_STEPS or step < 3 or step >= count - 3:
+            rows.append([str(step), *(shown(outputs[name], whole=whole) for name in names)])
+        elif step == 3:
+            rows.append(["..."])
+    return table(rows, right=[0])
+
+
+def save_results(path: str, arrays: Mapping[str, Array]) -> None:
+    """Writes arrays to an npz, safetensors or JSON file, whole or not at all; ``-`` is stdout, as JSON.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    if path == "-":
+        json.dump({name: jsonable(array) for name, array in arrays.items()}, sys.stdout)
+        sys.stdout.write("\n")
+        return
+    temporary = f"{path}.{secrets.token_hex(6)}.tmp"
+    try:
+        with open(temporary, "xb") as file:
+            if path.endswith(".npz"):
+                np.savez(file, **dict(arrays))
+            elif path.endswith(".safetensors"):
+                from safetensors.numpy import save
+
+                file.write(save({n: np.asarray(a, order="C") for n, a in arrays.items()}))
+            else:
+                file.write(json.dumps({name: jsonable(array) for name, array in arrays.items()}).encode() + b"\n")
+        os.replace(temporary, path)
+    except OSError as error:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise UsageError(f"{path} cannot be written: {error.strerror}", code="MG050") from None
+
+
+def check_output_path(path: str | None) -> None:
+    """Refuses a result file of an unknown kind before anything runs."""
+    if path is not None and path != "-" and not path.endswith((".npz", ".safetensors", ".json")):
+        raise UsageError(f"{path}: results go to .npz, .safetensors, .json, or - for stdout", code="MG052")
+
+
+class Comparison:
+    """One output against what was expected.
+
+    Attributes:
+        ok: Whether it is within the tolerances.
+        text: The line that says so.
+    """
+
+    def __init__(self, name: str, ok: bool, text: str) -> None:  # noqa: FBT001 - a record
+        self.name = name
+        self.ok = ok
+        self.text = text
+
+
+def compare(results: Mapping[str, Array], source: str, rtol: float | None, atol: float | None) -> list[Comparison]:
+    """Compares results with the arrays of a file; every array of the file must be a result.
+
+    Raises:
+        UsageError: The file cannot be read, or names no result.
+    """
+    found = []
+    for name, expected in read_set(source).items():
+        if name not in results:
+            raise UsageError(f"{source} expects `{name}`", code="MG030", help=suggest(name, list(results)))
+        found.append(_compare(name, results[name], expected, rtol, atol))
+    return found
+
+
+def _compare(name: str, actual: Array, expected: Array, rtol: float | None, atol: float | None) -> Comparison:
+    kind = f"{actual.dtype}{list(actual.shape)}"
+    if actual.dtype != expected.dtype or actual.shape != expected.shape:
+        return Comparison(name, False, f"FAIL  {name}  {kind}, expected {expected.dtype}{list(expected.shape)}")
+    relative, absolute = TOLERANCES.get(actual.dtype.name, (0.0, 0.0))
+    relative, absolute = relative if rtol is None else rtol, absolute if atol is None else atol
+    a, b = actual.astype(np.float64), expected.astype(np.float64)
+    with np.errstate(all="ignore"):
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        difference = np.where(same, 0.0, np.abs(a - b))
+        ok = bool(np.all(same | (difference <= absolute + relative * np.abs(b))))
+        if ok:
+            return Comparison(name, True, f"ok    {name}  {kind}")
+        if not np.all(np.isfinite(difference)):
+            place = list(map(int, np.argwhere(~np.isfinite(difference))[0]))
+            return Comparison(name, False, f"FAIL  {name}  {kind}  NaN or infinity differs at {place}")
+        place = list(map(int, np.unravel_index(int(difference.argmax()), difference.shape)))
+        ratio = np.max(np.where(same, 0.0, difference / np.abs(b)))
+        needs = f"needs --atol {difference.max():.2g}" + (f" or --rtol {ratio:.2g}" if np.isfinite(ratio) else "")
+        return Comparison(name, False, f"FAIL  {name}  {kind}  max abs {difference.max():.2g} at {place}  {needs}")
