@@ -98,7 +98,8 @@ class Interpreter:
         """Evaluates one node."""
         resolved = {name: self._resolve(value, symbols) for name, value in node.attributes.items()}
         try:
-            results = node.op.evaluate([values[operand] for operand in node.operands], replace(node, attributes=resolved))
+            operands = [values[operand] for operand in node.operands]
+            results = node.op.evaluate(operands, replace(node, attributes=resolved))
         except Refusal as refusal:
             raise refusal.error(
                 f"{node.op.name}: {refusal.message}", code=refusal.code, where=node.location, help=refusal.help

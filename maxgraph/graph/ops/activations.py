@@ -10,7 +10,7 @@ from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
 from .emitter import Emitter, Handle
 from .erf import erf_meaning, lower_erf
-from .kernels import ORDERED, WIDE_FLOATS, computed
+from .kernels import ORDERED, WIDE_FLOATS, computed, narrowed
 from .registry import Refusal, op
 from .rules import need_float, need_number
 from .samples import bf16, f16, f32, f64, i8, i32, i64, u8, u32
@@ -150,7 +150,7 @@ def _(x: Array, approximate: str) -> Array:
         result = 0.5 * wide * (1 + np.tanh(np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)))
     else:
         result = 0.5 * wide * (1 + erf_meaning(np, wide / np.sqrt(2)))
-    return result.astype(x.dtype)  # type: ignore[no-any-return]
+    return narrowed(result, x)
 
 
 gelu.samples(
@@ -204,7 +204,7 @@ def _(b: Emitter, x: Handle) -> Handle:
 def _(x: Array) -> Array:
     import numpy as np
 
-    return np.maximum(x, x.dtype.type(0))
+    return narrowed(np.maximum(x, x.dtype.type(0)), x)
 
 
 relu.samples(

@@ -8,7 +8,7 @@ from ...dtype import DType
 from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
 from .emitter import Emitter, Handle
-from .kernels import ARITHMETIC, WIDE_FLOATS, computed, widened
+from .kernels import ARITHMETIC, WIDE_FLOATS, computed, narrowed, widened
 from .registry import Refusal, op
 from .rules import broadcast
 from .samples import Sample, bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32
@@ -176,11 +176,11 @@ def _(lhs: Array, rhs: Array) -> Array:
     import numpy as np
 
     if lhs.dtype.kind != "i":
-        return np.power(widened(lhs), widened(rhs)).astype(lhs.dtype)
+        return narrowed(np.power(widened(lhs), widened(rhs)), lhs)
     positive = np.power(lhs, np.maximum(rhs, 0))
     # One over a power is no fraction only of 1 and -1.
     inverse = np.where(lhs == 1, 1, np.where(lhs == -1, 1 - 2 * (rhs % 2), 0))
-    return np.where(rhs < 0, inverse, positive).astype(lhs.dtype)
+    return narrowed(np.where(rhs < 0, inverse, positive), lhs)
 
 
 pow_.types(arithmetic)

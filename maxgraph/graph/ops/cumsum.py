@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...dtype import DType
 from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
 from .emitter import Emitter, Handle
@@ -11,7 +12,6 @@ from .kernels import WIDE_FLOATS, computed, widened
 from .registry import axis_of, op
 from .rules import need_number
 from .samples import bf16, f16, f32, i8, i64, u64
-from ...dtype import DType
 
 if TYPE_CHECKING:
     import numpy as np

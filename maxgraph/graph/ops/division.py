@@ -13,7 +13,7 @@ from .arithmetic import arithmetic, pairs
 from .cast import cast
 from .coerced import tensor_operand
 from .emitter import Emitter, Handle
-from .kernels import ARITHMETIC, WIDE_FLOATS, computed, select, widened
+from .kernels import ARITHMETIC, WIDE_FLOATS, computed, narrowed, select, widened
 from .registry import op
 from .samples import Sample, bf16, f16, f32, i8, i32, i64, u8, u64
 
@@ -41,11 +41,11 @@ def div(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:
     """
     values = [v if is_weak(v) else tensor_operand(v, "div", n) for n, v in (("lhs", lhs), ("rhs", rhs))]
     tensors = [v for v in values if isinstance(v, TensorValue)]
-    if len(tensors) == 2 and all(t.dtype.is_integral() for t in tensors):
+    are_ints = len(tensors) == 2 and all(t.dtype.is_integral() for t in tensors)
+    if are_ints and promote(tensors[0].dtype, tensors[1].dtype) is None:
         # The result is float64 whatever the ints are, also those that have no common dtype.
-        if promote(tensors[0].dtype, tensors[1].dtype) is None:
-            return _div(*(cast(t, DType.float64) for t in tensors))
-    return _div(*values)
+        values = [cast(t, DType.float64) for t in tensors]
+    return _div(values[0], values[1])
 
 
 @op(name="div", promoted=["lhs", "rhs"])
@@ -96,8 +96,10 @@ def floor_div(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # typ
 
 
 def _safe_divisor(b: Emitter, rhs: Handle) -> tuple[Handle, Handle | None, Handle]:
-    """Where an integer divisor is 0, where it is -1 (if it can be), and the divisor with 1 in both places: dividing
-    by zero, or the smallest int by -1, would stop the process inside the kernel."""
+    """Where an integer divisor is 0, where it is -1 (if it can be), and the divisor with 1 in both places.
+
+    Dividing by zero, or the smallest int by -1, would stop the process inside the kernel.
+    """
     is_zero = b.node("Equal", rhs, b.constant(0, rhs.dtype), dtype=DType.bool)
     if rhs.dtype.is_unsigned_integral():
         return is_zero, None, select(b, is_zero, b.constant(1, rhs.dtype), rhs)
@@ -128,7 +130,7 @@ def _(lhs: Array, rhs: Array) -> Array:
 
     if lhs.dtype.kind in "iu":
         return lhs // rhs
-    return np.floor(widened(lhs) / widened(rhs)).astype(lhs.dtype)
+    return narrowed(np.floor(widened(lhs) / widened(rhs)), lhs)
 
 
 floor_div.types(arithmetic)
@@ -183,7 +185,7 @@ def _(lhs: Array, rhs: Array) -> Array:
     if lhs.dtype.kind in "iu":
         return lhs % rhs
     x, y = widened(lhs), widened(rhs)
-    return (x - np.floor(x / y) * y).astype(lhs.dtype)
+    return narrowed(x - np.floor(x / y) * y, lhs)
 
 
 mod.types(arithmetic)

@@ -60,15 +60,15 @@ def lower_erf(b: Emitter, x: Handle) -> Handle:
     import numpy as np
 
     points, weights = np.polynomial.legendre.leggauss(_POINTS)
-    low, high = b.constant(-_LIMIT, x.dtype), b.constant(_LIMIT, x.dtype)
-    # Where, not Clip: NaN must stay.
-    is_low, is_high = b.node("Less", x, low, dtype=DType.bool), b.node("Greater", x, high, dtype=DType.bool)
-    bounded = b.node("Where", is_low, low, b.node("Where", is_high, high, x, dtype=x.dtype), dtype=x.dtype)
-    column = b.node("Unsqueeze", b.node("Mul", bounded, bounded), b.constant([-1]), shape=Shape([*x.shape, 1]))
+    column = b.node("Unsqueeze", b.node("Mul", x, x), b.constant([-1]), shape=Shape([*x.shape, 1]))
     terms = b.node("Exp", b.node("Mul", column, b.constant(-(((points + 1) / 2) ** 2), x.dtype)))
     # The weights are those of -1..1, twice those of 0..1.
-    integral = b.node("MatMul", terms, b.constant(weights / np.sqrt(np.pi), x.dtype))
-    return b.node("Mul", bounded, integral)
+    inside = b.node("Mul", x, b.node("MatMul", terms, b.constant(weights / np.sqrt(np.pi), x.dtype)))
+    # Beyond the limit it must be exactly 1, so that 1 - erf is exactly 0. NaN is on neither side, and stays.
+    is_high = b.node("Greater", x, b.constant(_LIMIT, x.dtype), dtype=DType.bool)
+    is_low = b.node("Less", x, b.constant(-_LIMIT, x.dtype), dtype=DType.bool)
+    above = b.node("Where", is_high, b.constant(1, x.dtype), inside, dtype=x.dtype)
+    return b.node("Where", is_low, b.constant(-1, x.dtype), above, dtype=x.dtype)
 
 
 def erf_meaning(np: Any, x: Array) -> Array:  # noqa: ANN401 - the numpy module

@@ -15,7 +15,7 @@ from .emitter import Emitter, Handle
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["ARITHMETIC", "FLOATS", "ORDERED", "WIDE_FLOATS", "compute_in", "computed", "select", "widened"]
+__all__ = ["ARITHMETIC", "FLOATS", "ORDERED", "WIDE_FLOATS", "compute_in", "computed", "narrowed", "select", "widened"]
 
 D = DType
 #: Half, single and double precision; float16 kernels are often reached through float32.
@@ -36,13 +36,9 @@ def compute_in(dtype: DType, kernels: Collection[DType]) -> DType:
     """
     if dtype in kernels:
         return dtype
-    if dtype.is_float():
-        candidates = (D.float32, D.float64)
-    elif dtype.size_in_bits < D.int32.size_in_bits:
-        candidates = (D.int32, D.int64)
-    else:
-        candidates = (D.int64,)
-    for candidate in candidates:
+    # uint32 does not fit int32, though it has as many bits.
+    ints = (D.int64,) if dtype is D.uint32 else (D.int32, D.int64)
+    for candidate in (D.float32, D.float64) if dtype.is_float() else ints:
         if candidate in kernels and candidate.size_in_bits >= dtype.size_in_bits:
             return candidate
     raise TypeError(f"no kernel of {sorted(k.name for k in kernels)} holds {dtype.name}")
@@ -66,3 +62,9 @@ def widened(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
     is_half = x.dtype.kind not in "biu" and x.dtype.itemsize < np.dtype(np.float32).itemsize
     return x.astype(np.float32) if is_half else x
+
+
+def narrowed(x: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A result in the dtype of the operand that was `widened`."""
+    result: np.ndarray[Any, Any] = x.astype(like.dtype)
+    return result

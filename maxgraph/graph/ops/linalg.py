@@ -10,10 +10,10 @@ from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
 from .coerced import tensor_operand
 from .emitter import Emitter, Handle
-from .kernels import computed, widened
+from .kernels import WIDE_FLOATS, computed, narrowed, widened
 from .registry import Refusal, op
 from .rules import broadcast
-from .samples import bf16, f16, f32, f64, i32, i64, u8
+from .samples import bf16, f16, f32, f64, i32, i64, u8, u32, u64
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["matmul", "outer"]
 
-_KERNELS = {DType.float32, DType.float64, DType.int32, DType.uint32, DType.int64, DType.uint64}
+#: The unsigned kernels fail where the inner axis is empty.
+_KERNELS = WIDE_FLOATS | {DType.int32, DType.int64}
 
 
 @op(promoted=["lhs", "rhs"])
@@ -83,7 +84,7 @@ def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
 def _(lhs: Array, rhs: Array) -> Array:
     import numpy as np
 
-    return np.matmul(widened(lhs), widened(rhs)).astype(lhs.dtype)
+    return narrowed(np.matmul(widened(lhs), widened(rhs)), lhs)
 
 
 matmul.samples(
@@ -97,6 +98,8 @@ matmul.samples(
     {"lhs": f16[2, 3], "rhs": f16[3, 2]},
     {"lhs": bf16[2, 3], "rhs": bf16[3, 2]},
     {"lhs": f32[2, 0], "rhs": f32[0, 2]},
+    {"lhs": u32[2, 0], "rhs": u32[0, 2]},
+    {"lhs": u64[1, 2].of([2**63 + 1, 2]), "rhs": u64[2].of([3, 2**63])},
     {"lhs": f32["n:4", 3], "rhs": f32[3, 2]},
     {"lhs": f32["b:2", 4, 3], "rhs": f32["b:2", 3, 2]},
 )

@@ -61,4 +61,9 @@ def printed(label: str, x: Array) -> str:
     return f"{label}: {x.dtype.name}{list(x.shape)} {x.tolist() if x.ndim == 0 else x}"
 
 
-_print.samples({"x": f32[2, 2], "label": "a"}, {"x": i64[()], "label": "b"})
+_print.samples(
+    {"x": f32[2, 2], "label": "a"},
+    {"x": i64[()], "label": "b"},
+    {"x": bf16["n:3"], "label": ""},
+    {"x": b1[0, 2], "label": "of nothing"},
+)

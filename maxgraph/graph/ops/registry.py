@@ -26,7 +26,18 @@ from ..type import BufferType, TensorType
 from ..value import TensorValue, check_same_graph, describe
 from .samples import Sample
 
-__all__ = ["REGISTRY", "AttributeKind", "AttributeSpec", "Op", "Operand", "OperandKind", "Refusal", "axis_of", "lookup", "op"]
+__all__ = [
+    "REGISTRY",
+    "AttributeKind",
+    "AttributeSpec",
+    "Op",
+    "Operand",
+    "OperandKind",
+    "Refusal",
+    "axis_of",
+    "lookup",
+    "op",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -292,6 +292,11 @@ def _(x: TensorType, shape: Shape) -> TensorType:
 def _(b: Emitter, x: Handle, shape: Shape) -> Handle:
     if x.shape == shape:
         return x
+    if Shape.is_static(shape) and shape.num_elements == 0:
+        import numpy as np
+
+        # Onnxruntime's optimiser takes an Expand from 1 to 0 elements for one that changes nothing.
+        return b.constant(np.zeros(shape.static_dims), x.dtype)
     dtype = DType.float32 if x.dtype is DType.bfloat16 else x.dtype  # the only one without a kernel
     return b.cast(b.node("Expand", b.cast(x, dtype), b.dims(shape), shape=shape), x.dtype)
 

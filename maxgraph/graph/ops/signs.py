@@ -56,7 +56,12 @@ def _(x: Array) -> Array:
 
 abs_.types(_same)
 abs_.samples(
-    {"x": f32[2, 3]}, {"x": i32[4]}, {"x": u8[3]}, {"x": i8[3].of([-128, -1, 5])}, {"x": bf16[3]}, {"x": f64[2].of([float("nan"), -0.0])}
+    {"x": f32[2, 3]},
+    {"x": i32["n:4"]},
+    {"x": u8[3]},
+    {"x": i8[3].of([-128, -1, 5])},
+    {"x": bf16[3]},
+    {"x": f64[2].of([float("nan"), -0.0])},
 )
 
 
@@ -91,4 +96,11 @@ def _(x: Array) -> Array:
 
 
 negate.types(_same)
-negate.samples({"x": f32[2, 3]}, {"x": i64[4]}, {"x": u8[3].between(0, 9)}, {"x": i8[2].of([-128, 5])}, {"x": bf16[3]})
+negate.samples(
+    {"x": f32[2, 3]},
+    {"x": i64["n:4"]},
+    {"x": u8[3].between(0, 9)},
+    {"x": i8[2].of([-128, 5])},
+    {"x": bf16[3]},
+    {"x": f64[0]},
+)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
 from .emitter import Emitter, Handle
-from .kernels import WIDE_FLOATS, computed, widened
+from .kernels import WIDE_FLOATS, computed, narrowed, widened
 from .registry import Op, axis_of, op
 from .rules import need_float
 from .samples import bf16, f16, f32, f64
@@ -84,7 +84,7 @@ def _normalised(declared: Op[..., Any], onnx_op: str, *, log: bool) -> None:
         moved = wide - wide.max(axis, keepdims=True)
         total = np.exp(moved).sum(axis, keepdims=True)
         result = moved - np.log(total) if log else np.exp(moved) / total
-        return result.astype(value.dtype)  # type: ignore[no-any-return]
+        return narrowed(result, value)
 
     declared.samples(
         {"value": f32[3, 4], "axis": -1},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...dtype import DType
 from ..type import TensorType
 from .emitter import Emitter, Handle
-from .kernels import FLOATS, computed, widened
+from .kernels import FLOATS, computed, narrowed, widened
 from .registry import Op
 from .rules import need_float
 from .samples import bf16, f16, f32, f64
@@ -53,7 +53,7 @@ def float_unary(
     def _(x: Array) -> Array:
         import numpy as np
 
-        return np.asarray(meaning(np, widened(x))).astype(x.dtype)
+        return narrowed(np.asarray(meaning(np, widened(x))), x)
 
     special = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0]
     declared.samples(
