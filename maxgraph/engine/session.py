@@ -1,0 +1,171 @@
+"""Sessions: where graphs and files become models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..driver import CPU, Device
+from ..errors import InputError, InputTypeError, suggest
+from ..graph.graph import Graph
+from .cells import initial_values
+from .devices import map_devices, provider_of
+from .layout import Layouts
+from .model import Model
+from .signature import Signature
+from .weights import registered_weights
+
+__all__ = ["InferenceSession"]
+
+_OPTIMIZATIONS = ("all", "none")
+_BUFFERS = ("auto", "in_place", "copied")
+
+
+class InferenceSession:
+    """Loads models.
+
+    Args:
+        devices: Where they run: ``[Accelerator()]`` runs all of a graph on CUDA, whatever device it names; none are
+            the CPU. Memory is the host's in both cases, so on CUDA what a call reads and writes is copied over.
+        num_threads: Threads within one op; 1 if it is not given, which is best for small steps such as decoding.
+        optimization: ``"all"`` or ``"none"`` of onnxruntime's graph optimisations.
+        buffers: ``"auto"`` changes each buffer in the cheapest way that is proved right; ``"in_place"`` refuses a graph
+            where one needs a second memory; ``"copied"`` gives each one a second memory, to compare.
+        device_map: Devices by the name that the graph gives them, such as ``{"gpu:0": CPU()}``; they go first.
+
+    Example:
+        >>> import numpy as np
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import BufferType, DeviceRef, Graph
+        >>> total_type = BufferType(DType.int64, [2], DeviceRef.CPU())
+        >>> with Graph("count", input_types=[total_type], input_names=["total"]) as graph:
+        ...     total = graph.inputs[0].buffer
+        ...     total[...] = total[...] + 1
+        ...     graph.output(total[...])
+        >>> model = InferenceSession().load(graph)
+        >>> memory = np.zeros(2, np.int64)
+        >>> model.execute(memory)[0].to_numpy(), memory
+        (array([1, 1]), array([1, 1]))
+
+    Raises:
+        DeviceError: A device cannot be used.
+        ValueError, TypeError: An argument has no such value.
+    """
+
+    def __init__(
+        self,
+        devices: Iterable[Device] = (),
+        num_threads: int | None = None,
+        *,
+        optimization: str = "all",
+        buffers: str = "auto",
+        device_map: Mapping[str, Device] | None = None,
+    ) -> None:
+        self._devices = list(devices) or [CPU()]
+        for device in self._devices:
+            if not isinstance(device, Device):
+                raise InputTypeError(
+                    f"a device is wanted, not {type(device).__name__}", code="MG032", help="e.g. devices=[CPU()]"
+                )
+            device.check()
+        threads = 1 if num_threads is None else num_threads
+        if not isinstance(threads, int) or threads < 1:
+            raise InputError(f"num_threads is 1 or more, not {num_threads!r}", code="MG017")
+        self._threads = threads
+        self._optimization = _chosen("optimization", optimization, _OPTIMIZATIONS)
+        self._buffers = _chosen("buffers", buffers, _BUFFERS)
+        self._device_map = dict(device_map or {})
+
+    @property
+    def devices(self) -> list[Device]:
+        """Where models run."""
+        return list(self._devices)
+
+    def load(
+        self,
+        model: Graph | str | os.PathLike[str],
+        *,
+        weights_registry: Mapping[str, Any] | None = None,
+        reference: bool = False,
+    ) -> Model:
+        """Makes a model of a graph, or of a ``.maxg`` file.
+
+        Args:
+            model: A finished graph, or a path.
+            weights_registry: Elements of weights by name: arrays, buffers or DLPack tensors. They go before those that
+                the graph holds; names that it does not have are ignored, as in MAX.
+            reference: Let the numpy interpreter run it: slow, and the meaning that everything else agrees with.
+
+        Raises:
+            FormatError: The file is not valid.
+            InputError: A weight is missing or does not fit.
+            DeviceError: The graph wants a device that the session has not.
+            LoweringError: A buffer cannot be changed as demanded, or an op cannot be lowered.
+        """
+        if isinstance(model, (str, os.PathLike)):
+            # The one place where running knows of files, so that `maxgraph.engine` can be used without them.
+            from ..format import load
+
+            model = load(model)
+        if not isinstance(model, Graph):
+            raise InputTypeError(f"a Graph or a path is wanted, not {type(model).__name__}", code="MG032")
+        if not model.finished:
+            raise InputError(
+                f"graph `{model.name}` has no output", code="MG005", help="call graph.output(...) at its end"
+            )
+        weights = registered_weights(model, weights_registry or {})
+        return self._interpret(model, weights) if reference else self._lower(model, weights)
+
+    def _interpret(self, graph: Graph, weights: Mapping[str, Any]) -> Model:
+        from .interpreted import Interpreted
+
+        outputs = [value.tensor_type for _, value in graph.results]
+        return Model(
+            graph,
+            Interpreted(graph, weights),
+            Layouts(Signature(graph).full, outputs),
+            plan=None,
+            devices=[CPU()],
+            initial_values=initial_values(graph, weights),
+        )
+
+    def _lower(self, graph: Graph, weights: Mapping[str, Any]) -> Model:
+        from ..lower import lower
+        from ..lower.optimise import weight_value
+        from .ort import OrtSession
+        from .program import Program
+
+        mapped = map_devices(graph, self._devices, self._device_map)
+        provider, device_id = provider_of(mapped)
+        lowered = lower(
+            graph, provider=provider, optimization=self._optimization, buffers=self._buffers, weights=weights
+        )
+        session = None
+        if lowered.model:
+            session = OrtSession(
+                lowered.model,
+                provider=provider,
+                device_id=device_id,
+                threads=self._threads,
+                weights={external.onnx_name: weight_value(external.weight) for external in lowered.external},
+            )
+        return Model(
+            graph,
+            Program(lowered, session),
+            Layouts(
+                Signature(graph).full, [o.type for o in lowered.outputs], lowered.index_checks, lowered.dim_checks
+            ),
+            plan=lowered.plan,
+            devices=list(dict.fromkeys(mapped.values())),
+            initial_values=initial_values(graph, weights),
+        )
+
+    def __repr__(self) -> str:
+        return f"InferenceSession(devices={self._devices}, num_threads={self._threads})"
+
+
+def _chosen(name: str, given: str, known: tuple[str, ...]) -> str:
+    if given not in known:
+        raise InputError(f"`{name}` has no value {given!r}", code="MG017", help=suggest(str(given), known))
+    return given
