@@ -129,14 +129,23 @@ def _from_file(name: str, source: str) -> Array:
 
 
 def read_set(path: str) -> Mapping[str, Array]:
-    """The arrays of an .npz, .safetensors file, by name.
+    """The arrays of an .npz or .safetensors file, by name.
 
     Raises:
         UsageError: It cannot be read.
     """
-    from maxgraph.engine.state import read_arrays
+    try:
+        if path.endswith(".npz"):
+            with np.load(path, allow_pickle=False) as archive:
+                return {name: archive[name] for name in archive.files}
+        from safetensors.numpy import load_file
 
-    return read_arrays(path)
+        return dict(load_file(path))
+    except FileNotFoundError:
+        raise UsageError(f"{path}: there is no such file", code="MG050") from None
+    except Exception as error:  # noqa: BLE001 - safetensors and zipfile have errors of their own for damaged files
+        reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+        raise UsageError(f"{path} cannot be read: {reason}", code="MG050") from None
 
 
 def resolve_shape(kind: TensorType | BufferType, sizes: Mapping[str, int], name: str) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maxgraph.errors import UsageError, suggest
+from maxgraph.graph.type import BufferType
 
 from ..console import note, number, safe, table
 
@@ -114,7 +115,7 @@ def _run(options: _Options) -> None:
         graph, options.inputs, scan=options.scan, steps=options.steps, dims=dims, random=options.random, rng=rng
     )
     model = _load(graph, options)
-    state = _state(model, options)
+    state = _state(graph, model, options)
     uses_seed = options.random or any("random" in text for text in options.inputs)
     if not options.as_json and options.quiet < 1 and options.print_ != "none":
         click.echo(_headline(model, feeds, options, uses_seed=uses_seed))
@@ -148,7 +149,7 @@ def _load(graph: Graph, options: _Options) -> Model:
     return session.load(graph, reference=options.provider == "reference")
 
 
-def _state(model: Model, options: _Options) -> State:
+def _state(graph: Graph, model: Model, options: _Options) -> State:
     """The state to begin with; everything is checked before a step runs."""
     from ..values import Generator, parse_value, resolve_shape
 
@@ -157,7 +158,7 @@ def _state(model: Model, options: _Options) -> State:
         state.load(options.state_in)
     for name in options.reset:
         state.reset(name)
-    kinds = state.types
+    kinds = {i.name: i.value.type for i in graph.buffers if i.name in state and isinstance(i.value.type, BufferType)}
     for text in options.set_state:
         name, equals, value = text.partition("=")
         if not equals or name not in kinds:

@@ -1,4 +1,4 @@
-"""Memory and devices."""
+"""Devices, and memory that graphs run on."""
 
 from .buffer import Buffer
 from .device import CPU, Accelerator, Device, accelerator_count

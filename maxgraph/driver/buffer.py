@@ -1,95 +1,100 @@
-"""Memory that goes into a graph and comes out of it."""
+"""Memory that executions read and change."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any, cast, overload
 
 import numpy as np
 
 from ..dtype import DType
-from ..errors import DeviceError, InputError, InputTypeError
+from ..errors import InputError, InputTypeError
+from .arrays import Array, array_from_dlpack, dtype_of, scalar_array
 from .device import CPU, Device
+from .indexing import BufferIndex, checked_index
 
 __all__ = ["Buffer"]
 
-Array = np.ndarray[Any, Any]
-
 
 class Buffer:
-    """A block of elements with a dtype and a shape, on the CPU.
+    """Elements of one type in memory, with a shape. A new one is zero.
 
-    A buffer made from a numpy array shares its memory where that can be: when a graph stores into the buffer, the
-    caller's array changes.
+    It lies in host memory, also where its device is an accelerator: onnxruntime then copies it over for each call.
 
     Args:
         dtype: The element type.
         shape: The sizes.
-        device: The CPU; memory of a GPU is managed by the session.
+        device: The CPU if it is not given.
 
     Example:
-        >>> import numpy as np
-        >>> array = np.zeros(3, np.float32)
-        >>> buffer = Buffer.from_numpy(array)
-        >>> buffer[1] = 5.0
-        >>> array.tolist(), buffer.dtype, buffer.shape
-        ([0.0, 5.0, 0.0], float32, (3,))
-
-    Raises:
-        ValueError: A device other than the CPU.
+        >>> from maxgraph.dtype import DType
+        >>> memory = np.arange(3.0)
+        >>> buffer = Buffer.from_numpy(memory)
+        >>> memory[0] = 7
+        >>> buffer, buffer[0].item()
+        (Buffer(float64[3], cpu:0), 7.0)
     """
 
-    __slots__ = ("__weakref__", "_array")
+    # The engine reads `_array` directly: a method call for each argument of each execution would be felt.
+    __slots__ = ("__weakref__", "_array", "_device")
     _array: Array
+    _device: Device
 
     def __init__(self, dtype: DType, shape: Sequence[int], device: Device | None = None) -> None:
-        _host(device)
+        if not isinstance(dtype, DType):
+            raise InputTypeError(f"dtype is a DType, not {type(dtype).__name__} {dtype!r}", code="MG032")
         self._array = np.zeros(tuple(shape), dtype.to_numpy())
+        self._device = _usable(device)
 
     @classmethod
-    def _over(cls, array: Array) -> Buffer:
-        buffer = cls.__new__(cls)
+    def _over(cls, array: Array, device: Device) -> Buffer:
+        """A buffer over exactly this array, which nobody else must give another shape or dtype."""
+        buffer = object.__new__(cls)
         buffer._array = array
+        buffer._device = device
         return buffer
 
     @staticmethod
     def from_numpy(arr: Array) -> Buffer:
-        """A buffer over an array's memory; over a copy, where the array is read-only or not C-contiguous.
+        """A buffer over an array's own memory, so that either shows what is written to the other.
+
+        An array that is read-only, not C-contiguous or of foreign byte order is copied instead.
 
         Raises:
-            TypeError: It is no array, or its dtype has no counterpart.
+            TypeError: It is no numpy array.
+            ValueError: Its dtype is no element type of graphs.
         """
         if not isinstance(arr, np.ndarray):
-            raise InputTypeError(f"a numpy array is wanted, not {type(arr).__name__}", code="MG033")
-        try:
-            DType.from_numpy(arr.dtype)
-        except ValueError as error:
-            raise InputTypeError(str(error), code="MG032") from None
-        shares = arr.flags.c_contiguous and arr.flags.writeable
-        return Buffer._over(arr.view(np.ndarray) if shares else np.array(arr, order="C", copy=True))
+            raise InputTypeError(
+                f"a numpy array is wanted, not {type(arr).__name__}", code="MG032", help="numpy.asarray(...) makes one"
+            )
+        if not arr.dtype.isnative:
+            arr = arr.astype(arr.dtype.newbyteorder("="))
+        dtype_of(arr)
+        # A view of its own: whoever gives the caller's array another shape does not change this buffer's.
+        return Buffer._over(arr.view(np.ndarray) if arr.flags.carray else _copied(arr), CPU())
 
     @staticmethod
-    def from_dlpack(array: Any, *, copy: bool | None = None) -> Buffer:  # noqa: ANN401 - anything with DLPack
-        """A buffer over the memory of anything with DLPack.
+    def from_dlpack(array: Any, *, copy: bool | None = None) -> Buffer:  # noqa: ANN401 - whatever has __dlpack__
+        """A buffer over the memory of a DLPack object (a tensor of PyTorch, JAX, CuPy, numpy, or a buffer).
 
         Args:
-            array: The owner of the memory.
-            copy: True: always copy; False: fail where a copy would be needed; None: copy where it is needed.
+            array: The object.
+            copy: True: always copy; False: never; None: only where the memory is read-only or not C-contiguous.
 
         Raises:
-            TypeError: It has no DLPack, or is not on the CPU.
-            ValueError: `copy` is False and a copy is needed.
+            TypeError: It does not speak DLPack.
+            ValueError: Its memory cannot be had, or `copy` is False and it has to be copied.
         """
-        if not hasattr(array, "__dlpack__"):
-            raise InputTypeError(f"{type(array).__name__} does not speak DLPack", code="MG033")
-        try:
-            view = np.from_dlpack(array)
-        except (BufferError, RuntimeError, TypeError, ValueError) as error:
-            raise InputTypeError(f"this DLPack memory cannot be used: {error}", code="MG033") from None
-        shares = view.flags.c_contiguous and view.flags.writeable
-        if copy is False and not shares:
-            raise InputError("this DLPack memory cannot be used without a copy", code="MG033")
-        return Buffer._over(view if shares and not copy else np.array(view, order="C", copy=True))
+        source = array._array if isinstance(array, Buffer) else array
+        shared = source if isinstance(source, np.ndarray) else array_from_dlpack(source)
+        if copy is False and not shared.flags.carray:
+            raise InputError(
+                "this memory has to be copied: it is read-only or not C-contiguous",
+                code="MG033",
+                help="leave `copy` out to allow that",
+            )
+        return Buffer.from_numpy(_copied(shared) if copy else shared)
 
     @staticmethod
     def zeros(shape: Sequence[int], dtype: DType, device: Device | None = None) -> Buffer:
@@ -97,10 +102,15 @@ class Buffer:
         return Buffer(dtype, shape, device)
 
     @staticmethod
-    def scalar(value: Any, dtype: DType, device: Device | None = None) -> Buffer:  # noqa: ANN401 - a Python number
-        """A buffer of rank 0."""
-        _host(device)
-        return Buffer._over(np.array(value, dtype.to_numpy()))
+    def scalar(value: object, dtype: DType, device: Device | None = None) -> Buffer:
+        """A buffer of rank 0.
+
+        Raises:
+            TypeError, ValueError: The value is no scalar, or does not fit into `dtype`.
+        """
+        return Buffer._over(scalar_array(value, dtype), _usable(device))
+
+    # What it is ----------------------------------------------------------------------------------------------------
 
     @property
     def dtype(self) -> DType:
@@ -110,16 +120,16 @@ class Buffer:
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes."""
-        return self._array.shape
+        return tuple(self._array.shape)
 
     @property
     def rank(self) -> int:
-        """The number of axes."""
+        """How many axes there are."""
         return self._array.ndim
 
     @property
     def num_elements(self) -> int:
-        """The number of elements."""
+        """How many elements there are."""
         return self._array.size
 
     @property
@@ -128,100 +138,137 @@ class Buffer:
         return self._array.itemsize
 
     @property
+    def strides(self) -> tuple[int, ...]:
+        """The distance of neighbours along each axis, in elements."""
+        return tuple(stride // self._array.itemsize for stride in self._array.strides)
+
+    @property
     def is_contiguous(self) -> bool:
-        """Whether the elements lie in one block, in order."""
-        return bool(self._array.flags.c_contiguous)
+        """Whether the elements lie one after another, the last axis fastest."""
+        return self._array.flags.c_contiguous
 
     @property
     def is_host(self) -> bool:
-        """Whether it lies in the process's own memory."""
-        return True
+        """Whether it is the host's."""
+        return self._device.is_host
 
     @property
     def device(self) -> Device:
-        """Where it lies."""
-        return CPU()
+        """Where it is used."""
+        return self._device
+
+    # Its elements --------------------------------------------------------------------------------------------------
 
     def to_numpy(self) -> Array:
-        """The same memory as an array."""
-        return self._array
+        """The elements: the memory itself on the CPU, a copy where the device is an accelerator."""
+        return self._array.view() if self.is_host else self._array.copy()
 
-    def copy(self, device: Device | None = None) -> Buffer:
-        """A buffer of its own memory with the same elements."""
-        _host(device)
-        return Buffer._over(self._array.copy())
-
-    def contiguous(self) -> Buffer:
-        """Itself if it is contiguous, else a contiguous copy."""
-        return self if self.is_contiguous else self.copy()
-
-    def to(self, device: Device) -> Buffer:
-        """Itself: all buffers lie on the CPU."""
-        _host(device)
-        return self
-
-    def view(self, dtype: DType, shape: Sequence[int] | None = None) -> Buffer:
-        """The same bytes as elements of another type.
-
-        Raises:
-            ValueError: The numbers of bytes differ.
-        """
-        try:
-            array = self._array.reshape(-1).view(dtype.to_numpy())
-            return Buffer._over(array if shape is None else array.reshape(tuple(shape)))
-        except ValueError:
-            wanted = f"{dtype.name}{list(shape) if shape is not None else ''}"
-            raise InputError(f"{self!r} has not the bytes of {wanted}", code="MG031") from None
-
-    def inplace_copy_from(self, src: Buffer) -> None:
-        """Copies another buffer's elements into this one.
-
-        Raises:
-            ValueError: Dtypes or shapes differ.
-        """
-        if src._array.dtype != self._array.dtype or src.shape != self.shape:
-            raise InputError(f"{src!r} cannot be copied into {self!r}", code="MG031")
-        np.copyto(self._array, src._array)
-
-    def item(self) -> Any:  # noqa: ANN401 - a Python number
-        """The one element.
+    def item(self) -> Any:  # noqa: ANN401 - a bool, int or float
+        """The only element, as a Python scalar.
 
         Raises:
             ValueError: There is not exactly one.
         """
         if self._array.size != 1:
-            raise InputError(f"{self!r} does not hold exactly one element", code="MG031")
+            raise InputError(f"item() wants one element, but there are {self._array.size}", code="MG031")
         return self._array.item()
 
-    def __getitem__(self, idx: SupportsIndex | slice | Sequence[SupportsIndex | slice]) -> Buffer:
-        return Buffer._over(np.asarray(self._array[self._index(idx)]))
+    def copy(self, device: Device | None = None) -> Buffer:
+        """A contiguous copy."""
+        return Buffer._over(_copied(self._array), self._device if device is None else _usable(device))
 
-    def __setitem__(
-        self, idx: SupportsIndex | slice | Sequence[SupportsIndex | slice], value: float | Buffer
-    ) -> None:
-        self._array[self._index(idx)] = value._array if isinstance(value, Buffer) else value
+    def contiguous(self) -> Buffer:
+        """This buffer if it is contiguous, else a copy that is."""
+        return self if self.is_contiguous else self.copy()
 
-    def _index(self, idx: Any) -> tuple[Any, ...]:  # noqa: ANN401 - what the user wrote in brackets
-        index = tuple(idx) if isinstance(idx, (tuple, list)) else (idx,)
-        if len(index) != self.rank:
-            raise InputError(f"a buffer of rank {self.rank} takes {self.rank} indices, not {len(index)}", code="MG035")
-        # An integer as a range of one keeps a view of the memory where numpy would make a scalar.
-        return (*index, ...)
+    @overload
+    def to(self, device: Device) -> Buffer: ...
+    @overload
+    def to(self, device: Sequence[Device]) -> list[Buffer]: ...
+    def to(self, device: Device | Sequence[Device]) -> Buffer | list[Buffer]:
+        """This buffer if it is on the device already, else a copy there; a list for several devices.
 
-    def __dlpack__(self, *, stream: int | None = None, **kwargs: Any) -> Any:  # noqa: ANN401 - the protocol's own
-        return self._array.__dlpack__(stream=stream, **kwargs)
+        Raises:
+            DeviceError: A device cannot be used.
+        """
+        if isinstance(device, Device):
+            return self if device == self._device else self.copy(device)
+        return [self.to(one) for one in device]
+
+    def inplace_copy_from(self, src: Buffer) -> None:
+        """Overwrites the elements with those of another buffer.
+
+        Raises:
+            ValueError: Its dtype or shape differs.
+        """
+        if src._array.dtype != self._array.dtype or src.shape != self.shape:
+            raise InputError(
+                "the two buffers differ", code="MG031", details=[("into", self._text()), ("from", src._text())]
+            )
+        self._array[...] = src._array
+
+    def view(self, dtype: DType, shape: Sequence[int] | None = None) -> Buffer:
+        """The same memory as other elements, of as many bytes.
+
+        Args:
+            dtype: The element type.
+            shape: The sizes; if it is left out, the last axis grows or shrinks.
+
+        Raises:
+            ValueError: The sizes do not match, or the buffer is not contiguous.
+        """
+        if not self.is_contiguous:
+            raise InputError("only a contiguous buffer has views", code="MG033", help="call contiguous() first")
+        try:
+            flat = self._array.reshape(-1) if shape is not None else self._array
+            seen = flat.view(dtype.to_numpy())
+            return Buffer._over(seen if shape is None else seen.reshape(tuple(shape)), self._device)
+        except ValueError:
+            wanted = dtype.name if shape is None else f"{dtype.name}{list(shape)}"
+            raise InputError(f"a buffer {self._text()} cannot be seen as {wanted}", code="MG031") from None
+
+    def __getitem__(self, idx: BufferIndex) -> Buffer:
+        """A part, over the same memory: one int or slice for each axis."""
+        # The Ellipsis keeps numpy from making a scalar, which would be a copy.
+        return Buffer._over(self._array[(*checked_index(idx, self.shape), ...)], self._device)
+
+    def __setitem__(self, idx: BufferIndex, value: object) -> None:
+        """Sets the elements of a part to a scalar; `inplace_copy_from` copies buffers."""
+        self._array[checked_index(idx, self.shape)] = scalar_array(value, self.dtype)
+
+    # Other libraries -----------------------------------------------------------------------------------------------
+
+    def __dlpack__(self, **kwargs: Any) -> Any:  # noqa: ANN401 - the protocol's
+        try:
+            return self._array.__dlpack__(**kwargs)
+        except BufferError as error:
+            raise InputError(
+                f"a buffer {self._text()} cannot be exported: {str(error).rstrip('.')}",
+                code="MG033",
+                help="export view(DType.uint8 or DType.uint16) instead",
+            ) from None
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._array.__dlpack_device__()  # type: ignore[return-value]  # numpy names the enum
+        return cast("tuple[int, int]", self._array.__dlpack_device__())
+
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Array:
+        return np.array(self._array, dtype=dtype, copy=copy)
+
+    def _text(self) -> str:
+        return f"{self._array.dtype.name}{list(self.shape)}"
 
     def __repr__(self) -> str:
-        return f"Buffer({self._array.dtype.name}{list(self.shape)}, {self.device!r})"
+        return f"Buffer({self._text()}, {self._device})"
 
 
-def _host(device: Device | None) -> None:
-    if device is not None and not device.is_host:
-        raise DeviceError(
-            "buffers lie on the CPU; a session on a GPU copies what it needs",
-            code="MG040",
-            help="leave the device out",
-        )
+def _usable(device: Device | None) -> Device:
+    if device is None:
+        return CPU()
+    if not isinstance(device, Device):
+        raise InputTypeError(f"a device is wanted, not {type(device).__name__}", code="MG032", help="e.g. CPU()")
+    device.check()
+    return device
+
+
+def _copied(array: Array) -> Array:
+    return np.array(array, order="C", copy=True, subok=False)

@@ -1,29 +1,51 @@
-"""Devices that memory lies on and graphs run on."""
+"""The machine's own devices. A graph only names logical ones; a session maps those to these."""
 
 from __future__ import annotations
 
-from functools import cache
+import os
 
-__all__ = ["CPU", "Accelerator", "Device", "accelerator_count"]
+from ..errors import DeviceError
+
+__all__ = ["CPU", "CUDA_PROVIDER", "Accelerator", "Device", "accelerator_count"]
+
+CUDA_PROVIDER = "CUDAExecutionProvider"
+_NVIDIA_GPUS = "/proc/driver/nvidia/gpus"
 
 
 class Device:
-    """A device of this machine.
+    """The base of all devices; two devices are equal when their kind and their number are.
 
     Attributes:
-        label: "cpu" or "gpu".
-        id: Its number among its kind, from 0.
+        id: The number among devices of its kind, from 0.
+        label: ``"cpu"`` or ``"gpu"``.
+
+    Example:
+        >>> CPU(), CPU() == Device.cpu(), CPU().is_host
+        (CPU(0), True, True)
     """
 
-    label: str = ""
+    __slots__ = ("id",)
+    label = ""
 
     def __init__(self, id: int = 0) -> None:  # noqa: A002 - MAX's name
-        self.id = max(0, int(id))
+        self.id = max(0, int(id))  # MAX says -1 for "the first one"
+
+    @staticmethod
+    def cpu(id: int = 0) -> CPU:  # noqa: A002 - MAX's name
+        """A CPU."""
+        return CPU(id)
 
     @property
     def is_host(self) -> bool:
-        """Whether its memory is the process's own."""
+        """Whether its memory is the host's own."""
         return self.label == "cpu"
+
+    def check(self) -> None:
+        """Does nothing if the device can be used.
+
+        Raises:
+            DeviceError: It cannot; the message says how to get it.
+        """
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and (self.label, self.id) == (other.label, other.id)
@@ -34,32 +56,57 @@ class Device:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id})"
 
+    def __str__(self) -> str:
+        return f"{self.label}:{self.id}"
+
 
 class CPU(Device):
-    """The processor and its memory.
+    """The host."""
 
-    Example:
-        >>> CPU().label, CPU() == CPU(0)
-        ('cpu', True)
-    """
-
+    __slots__ = ()
     label = "cpu"
 
 
 class Accelerator(Device):
-    """A GPU. Making one asks for nothing; a session that is given one checks that onnxruntime can use it.
+    """A CUDA device.
+
+    One can be named on any machine; using it where onnxruntime has no CUDA provider is an error.
 
     Example:
-        >>> Accelerator(1)
-        Accelerator(1)
+        >>> Accelerator(1), Accelerator(1).is_host
+        (Accelerator(1), False)
     """
 
+    __slots__ = ()
     label = "gpu"
 
+    def check(self) -> None:
+        """Does nothing if onnxruntime can use the device.
 
-@cache
+        Raises:
+            DeviceError: It has no CUDA provider, or the machine has fewer devices.
+        """
+        count = accelerator_count()
+        if count == 0:
+            raise DeviceError(
+                f"{self} cannot be used: the installed onnxruntime has no {CUDA_PROVIDER}",
+                code="MG040",
+                help="pip uninstall onnxruntime; pip install onnxruntime-gpu (the two share a folder); or use CPU()",
+            )
+        if self.id >= count:
+            raise DeviceError(f"{self} cannot be used: this machine has {count} accelerator(s)", code="MG040")
+
+
 def accelerator_count() -> int:
-    """How many GPUs onnxruntime can use here: 0, or 1 where its CUDA provider is there (it does not count them)."""
+    """How many CUDA devices onnxruntime can use; 0 where it was installed without CUDA.
+
+    Where the driver does not list its devices, one is assumed.
+    """
     import onnxruntime
 
-    return int("CUDAExecutionProvider" in onnxruntime.get_available_providers())
+    if CUDA_PROVIDER not in onnxruntime.get_available_providers():
+        return 0
+    try:
+        return len(os.listdir(_NVIDIA_GPUS))
+    except OSError:
+        return 1

@@ -1,32 +1,57 @@
-"""Sessions: devices and settings under which models are loaded."""
+"""Sessions: where graphs and files become models."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import onnxruntime as ort
-
-from ..driver import CPU, Device, accelerator_count
-from ..errors import DeviceError, InternalError, LoweringError
+from ..driver import CPU, Device
+from ..errors import InputError, InputTypeError, suggest
 from ..graph.graph import Graph
-from ..graph.type import DeviceKind
-from ..lower import lower
-from ..lower.convert import give_weights
-from ..lower.lowered import Lowered
-from ..lower.optimise import weight_value
-from .arguments import Array
+from .cells import initial_values
+from .devices import map_devices, provider_of
+from .layout import Layouts
 from .model import Model
-from .native import silent_options
-from .reference import ReferenceModel
+from .signature import Signature
+from .weights import registered_weights
 
-__all__ = ["SessionBase"]
+__all__ = ["InferenceSession"]
 
-_PROVIDERS = {"cpu": "CPUExecutionProvider", "gpu": "CUDAExecutionProvider"}
+_OPTIMIZATIONS = ("all", "none")
+_BUFFERS = ("auto", "in_place", "copied")
 
 
-class SessionBase:
-    """What a session does with a graph; `InferenceSession` adds the loading of files."""
+class InferenceSession:
+    """Loads models.
+
+    Args:
+        devices: Where they run: ``[Accelerator()]`` runs all of a graph on CUDA, whatever device it names; none are
+            the CPU. Memory is the host's in both cases, so on CUDA what a call reads and writes is copied over.
+        num_threads: Threads within one op; 1 if it is not given, which is best for small steps such as decoding.
+        optimization: ``"all"`` or ``"none"`` of onnxruntime's graph optimisations.
+        buffers: ``"auto"`` changes each buffer in the cheapest way that is proved right; ``"in_place"`` refuses a graph
+            where one needs a second memory; ``"copied"`` gives each one a second memory, to compare.
+        device_map: Devices by the name that the graph gives them, such as ``{"gpu:0": CPU()}``; they go first.
+
+    Example:
+        >>> import numpy as np
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.graph import BufferType, DeviceRef, Graph
+        >>> total_type = BufferType(DType.int64, [2], DeviceRef.CPU())
+        >>> with Graph("count", input_types=[total_type], input_names=["total"]) as graph:
+        ...     total = graph.inputs[0].buffer
+        ...     total[...] = total[...] + 1
+        ...     graph.output(total[...])
+        >>> model = InferenceSession().load(graph)
+        >>> memory = np.zeros(2, np.int64)
+        >>> model.execute(memory)[0].to_numpy(), memory
+        (array([1, 1]), array([1, 1]))
+
+    Raises:
+        DeviceError: A device cannot be used.
+        ValueError, TypeError: An argument has no such value.
+    """
 
     def __init__(
         self,
@@ -35,80 +60,112 @@ class SessionBase:
         *,
         optimization: str = "all",
         buffers: str = "auto",
+        device_map: Mapping[str, Device] | None = None,
     ) -> None:
         self._devices = list(devices) or [CPU()]
-        self._threads = 1 if num_threads is None else int(num_threads)
-        self._optimization = optimization
-        self._buffers = buffers
-        if self._threads < 1:
-            raise LoweringError(f"num_threads is {num_threads}; at least 1 is needed", code="MG017")
         for device in self._devices:
             if not isinstance(device, Device):
-                raise DeviceError(
-                    f"a device is wanted, not {type(device).__name__}", code="MG040", help="use CPU() or Accelerator()"
+                raise InputTypeError(
+                    f"a device is wanted, not {type(device).__name__}", code="MG032", help="e.g. devices=[CPU()]"
                 )
-            if not device.is_host and not accelerator_count():
-                raise DeviceError(
-                    f"{device!r} cannot be used: this onnxruntime has no CUDA provider",
-                    code="MG040",
-                    help="pip uninstall onnxruntime && pip install onnxruntime-gpu",
-                )
+            device.check()
+        threads = 1 if num_threads is None else num_threads
+        if not isinstance(threads, int) or threads < 1:
+            raise InputError(f"num_threads is 1 or more, not {num_threads!r}", code="MG017")
+        self._threads = threads
+        self._optimization = _chosen("optimization", optimization, _OPTIMIZATIONS)
+        self._buffers = _chosen("buffers", buffers, _BUFFERS)
+        self._device_map = dict(device_map or {})
 
     @property
     def devices(self) -> list[Device]:
-        """The devices that graphs run on."""
+        """Where models run."""
         return list(self._devices)
 
-    def load_graph(self, graph: Graph, weights: Mapping[str, Array] | None, *, reference: bool) -> Model:
-        """A graph, ready to run."""
-        device = self._place(graph)
-        if reference:
-            give_weights(graph, weights or {})
-            return ReferenceModel(graph, [CPU()])
-        provider = _PROVIDERS[device.label]
+    def load(
+        self,
+        model: Graph | str | os.PathLike[str],
+        *,
+        weights_registry: Mapping[str, Any] | None = None,
+        reference: bool = False,
+    ) -> Model:
+        """Makes a model of a graph, or of a ``.maxg`` file.
+
+        Args:
+            model: A finished graph, or a path.
+            weights_registry: Elements of weights by name: arrays, buffers or DLPack tensors. They go before those that
+                the graph holds; names that it does not have are ignored, as in MAX.
+            reference: Let the numpy interpreter run it: slow, and the meaning that everything else agrees with.
+
+        Raises:
+            FormatError: The file is not valid.
+            InputError: A weight is missing or does not fit.
+            DeviceError: The graph wants a device that the session has not.
+            LoweringError: A buffer cannot be changed as demanded, or an op cannot be lowered.
+        """
+        if isinstance(model, (str, os.PathLike)):
+            # The one place where running knows of files, so that `maxgraph.engine` can be used without them.
+            from ..format import load
+
+            model = load(model)
+        if not isinstance(model, Graph):
+            raise InputTypeError(f"a Graph or a path is wanted, not {type(model).__name__}", code="MG032")
+        if not model.finished:
+            raise InputError(
+                f"graph `{model.name}` has no output", code="MG005", help="call graph.output(...) at its end"
+            )
+        weights = registered_weights(model, weights_registry or {})
+        return self._interpret(model, weights) if reference else self._lower(model, weights)
+
+    def _interpret(self, graph: Graph, weights: Mapping[str, Any]) -> Model:
+        from .interpreted import Interpreted
+
+        outputs = [value.tensor_type for _, value in graph.results]
+        return Model(
+            graph,
+            Interpreted(graph, weights),
+            Layouts(Signature(graph).full, outputs),
+            plan=None,
+            devices=[CPU()],
+            initial_values=initial_values(graph, weights),
+        )
+
+    def _lower(self, graph: Graph, weights: Mapping[str, Any]) -> Model:
+        from ..lower import lower
+        from ..lower.optimise import weight_value
+        from .ort import OrtSession
+        from .program import Program
+
+        mapped = map_devices(graph, self._devices, self._device_map)
+        provider, device_id = provider_of(mapped)
         lowered = lower(
             graph, provider=provider, optimization=self._optimization, buffers=self._buffers, weights=weights
         )
-        return Model(graph, lowered, self._session(lowered, device), [device])
-
-    def _place(self, graph: Graph) -> Device:
-        """The device that the graph's logical devices are mapped to.
-
-        Raises:
-            DeviceError: The graph names a GPU, and the session has only the CPU.
-        """
-        accelerators = [device for device in self._devices if not device.is_host]
-        if accelerators:
-            return accelerators[0]
-        types = [info.value.type for info in graph.signature]
-        types += [value.tensor_type for node in graph.nodes() for value in node.results]
-        wanted = {t.device for t in types if t.device.device_type is DeviceKind.GPU}
-        if wanted:
-            raise DeviceError(
-                f"graph `{graph.name}` uses {sorted(map(str, wanted))[0]}, but the session has only the CPU",
-                code="MG040",
-                help="InferenceSession(devices=[Accelerator()])",
+        session = None
+        if lowered.model:
+            session = OrtSession(
+                lowered.model,
+                provider=provider,
+                device_id=device_id,
+                threads=self._threads,
+                weights={external.onnx_name: weight_value(external.weight) for external in lowered.external},
             )
-        return self._devices[0]
+        return Model(
+            graph,
+            Program(lowered, session),
+            Layouts(
+                Signature(graph).full, [o.type for o in lowered.outputs], lowered.index_checks, lowered.dim_checks
+            ),
+            plan=lowered.plan,
+            devices=list(dict.fromkeys(mapped.values())),
+            initial_values=initial_values(graph, weights),
+        )
 
-    def _session(self, lowered: Lowered, device: Device) -> ort.InferenceSession | None:
-        if not lowered.model:
-            return None
-        options = silent_options(threads=self._threads)
-        if lowered.external:
-            names = [external.onnx_name for external in lowered.external]
-            values = [weight_value(external.weight) for external in lowered.external]
-            options.add_external_initializers(names, values)
-        provider = _PROVIDERS[device.label]
-        choice: Any = provider if device.is_host else (provider, {"device_id": device.id})
-        try:
-            session = ort.InferenceSession(lowered.model, options, providers=[choice])
-        except Exception as error:
-            raise InternalError(
-                f"onnxruntime cannot load graph `{lowered.graph_name}`",
-                code="MG043",
-                help="this is a fault in maxgraph; please report it with the graph",
-            ) from error
-        if provider not in session.get_providers():
-            raise DeviceError(f"onnxruntime did not take {device!r}", code="MG040", help="look at its CUDA libraries")
-        return session
+    def __repr__(self) -> str:
+        return f"InferenceSession(devices={self._devices}, num_threads={self._threads})"
+
+
+def _chosen(name: str, given: str, known: tuple[str, ...]) -> str:
+    if given not in known:
+        raise InputError(f"`{name}` has no value {given!r}", code="MG017", help=suggest(str(given), known))
+    return given

@@ -1,247 +1,215 @@
-"""The memory of a model's buffers, as an object: made, read, set, saved, restored, put back to the beginning."""
+"""The buffers of a model, as one thing that lives on between executions."""
 
 from __future__ import annotations
 
 import os
-import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import StateError, UsageError, suggest
+from ..driver import Buffer
+from ..driver.arrays import Array, array_from_dlpack, scalar_array
+from ..errors import StateError, StateInUseError, suggest
 from ..graph.graph import Graph
-from ..graph.ir import InputInfo
 from ..graph.type import BufferType
-from .arguments import Array
+from .cells import Cell, initial_values
+from .pool import Pool
 
-__all__ = ["State", "read_arrays"]
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["State"]
 
 
 class State:
-    """The buffers of one graph, each with memory of its own.
+    """A value for each buffer of a graph, scratch memory left out.
 
-    It is made by `Model.new_state`. Buffers begin with the initial value that the file records, else with zeros. A
-    buffer whose size is symbolic has no memory until it is `set`, or first used.
+    A new state holds each buffer's recorded initial value, or zeros. An execution that is given a state reads and
+    changes it; different states of one model may be used by different threads at the same time.
+
+    Args:
+        source: The model or the graph whose buffers it holds.
 
     Example:
         >>> from maxgraph.dtype import DType
-        >>> from maxgraph.engine import InferenceSession
         >>> from maxgraph.graph import BufferType, DeviceRef, Graph
-        >>> with Graph("count", input_types=[BufferType(DType.int64, [2], DeviceRef.CPU())]) as graph:
+        >>> total_type = BufferType(DType.int64, [2], DeviceRef.CPU())
+        >>> with Graph("count", input_types=[total_type], input_names=["total"]) as graph:
         ...     total = graph.inputs[0].buffer
         ...     total[...] = total[...] + 1
-        ...     graph.output()
-        >>> model = InferenceSession().load(graph)
-        >>> state = model.new_state()
-        >>> for _ in range(3):
-        ...     model.execute(state=state)
-        []
-        []
-        []
-        >>> state.to_numpy("total").tolist()
-        [3, 3]
-        >>> state.reset()
-        >>> state.to_numpy("total").tolist()
-        [0, 0]
+        ...     graph.output(total[...])
+        >>> state = State(graph)
+        >>> state.set("total", np.array([3, 4]))
+        >>> state.to_numpy("total")
+        array([3, 4])
     """
 
-    def __init__(self, graph: Graph, *, only_owned: bool = False) -> None:
-        self._graph = graph
-        self._infos: dict[str, InputInfo] = {
-            info.name: info
-            for info in graph.buffers
-            if not (info.state is not None and info.state.scratch) and (info.state is not None or not only_owned)
-        }
-        self._memory: dict[str, Array] = {}
-        self._spare: dict[str, Array] = {}
-        self.lock = threading.Lock()
-        for name in self._infos:
-            if self._infos[name].value.type.is_static:
-                self._memory[name] = self._initial(name)
+    def __init__(self, source: Graph | Model) -> None:
+        graph = source if isinstance(source, Graph) else source.graph
+        initial = initial_values(graph) if isinstance(source, Graph) else source.initial_values
+        self._graph_name = graph.name
+        self._cells: dict[str, Cell] = {}
+        for info in graph.buffers:
+            type_ = info.value.type
+            if isinstance(type_, BufferType) and not (info.state is not None and info.state.scratch):
+                self._cells[info.name] = Cell(info.name, type_, initial.get(info.name))
+        self._lock = threading.Lock()
+        self._pools: dict[object, Pool] = {}
 
     @property
     def names(self) -> list[str]:
-        """The buffers, in the order of the graph's signature."""
-        return list(self._infos)
-
-    @property
-    def types(self) -> dict[str, BufferType]:
-        """The type of each buffer."""
-        kinds = {name: info.value.type for name, info in self._infos.items()}
-        return {name: kind for name, kind in kinds.items() if isinstance(kind, BufferType)}
-
-    def _initial(self, name: str, shape: tuple[int, ...] | None = None) -> Array:
-        """What a buffer begins with, in new memory."""
-        info = self._infos[name]
-        kind = info.value.type
-        memory = np.zeros(kind.shape.evaluate({}) if shape is None else shape, kind.dtype.to_numpy())
-        if info.state is not None and info.state.initial is not None:
-            data = self._graph.weights[info.state.initial].data
-            if data is None:
-                raise StateError(f"the initial value of buffer `{name}` is not given", code="MG039")
-            memory[...] = data.numpy()
-        return memory
-
-    def _info(self, name: str) -> InputInfo:
-        info = self._infos.get(name)
-        if info is None:
-            raise StateError(f"there is no buffer `{name}`", code="MG037", help=suggest(name, self.names))
-        return info
+        """The buffers' names, in the order of the signature."""
+        return list(self._cells)
 
     def reset(self, name: str | None = None) -> None:
-        """Puts one buffer, or all, back to what it began with.
+        """Sets one buffer, or all of them, to the recorded initial value, or to zeros.
 
         Raises:
             StateError: There is no such buffer.
+            StateInUseError: An execution uses the state.
         """
-        for each in self.names if name is None else [name]:
-            self._info(each)
-            memory = self._memory.get(each)
-            if memory is not None:
-                memory[...] = self._initial(each, memory.shape)
+        with self.exclusive():
+            for cell in self._cells.values() if name is None else [self.cell(name)]:
+                cell.reset()
 
-    def set(self, name: str, array: Array) -> None:
-        """Copies an array into a buffer.
+    def set(self, name: str, array: Any) -> None:  # noqa: ANN401 - an array, a Buffer, a DLPack tensor, a scalar
+        """Copies a value into a buffer; a buffer with symbolic sizes takes its sizes from it.
 
         Raises:
-            StateError: There is no such buffer, or the dtype or shape differs; nothing has changed then.
+            StateError: There is no such buffer, or the value does not fit.
+            StateInUseError: An execution uses the state.
         """
-        self._set(name, self._checked(name, array))
-
-    def _set(self, name: str, array: Array) -> None:
-        memory = self._memory.get(name)
-        if memory is None or memory.shape != array.shape:
-            self._memory[name] = np.array(array, order="C", copy=True)
-            self._spare.pop(name, None)
-        else:
-            np.copyto(memory, array)
-
-    def _checked(self, name: str, value: Array) -> Array:
-        kind = self._info(name).value.type
-        array = np.asarray(value)
-        fits = array.dtype == kind.dtype.to_numpy() and len(kind.shape) == array.ndim
-        for dim, size in zip(kind.shape, array.shape, strict=False):
-            fits = fits and (dim.polynomial.value is None or dim.polynomial.value == size)
-        if not fits:
-            raise StateError(
-                f"this does not fit buffer `{name}`",
-                code="MG037",
-                details=[("wanted", str(kind)), ("given", f"{array.dtype}{list(array.shape)}")],
-            )
-        return array
+        with self.exclusive():
+            cell = self.cell(name)
+            value = _array(array, cell)
+            cell.check(value)
+            self._replace({cell: value})
 
     def to_numpy(self, name: str) -> Array:
-        """A copy of a buffer's contents.
+        """A copy of a buffer.
 
         Raises:
             StateError: There is no such buffer, or its size is not known yet.
+            StateInUseError: An execution uses the state.
         """
-        self._info(name)
-        if name not in self._memory:
-            raise StateError(
-                f"buffer `{name}` has no memory yet: its size is symbolic",
-                code="MG037",
-                help="set it, or run the model once",
-            )
-        return self._memory[name].copy()
+        with self.exclusive():
+            return self.cell(name).allocate({}).copy()
 
     def as_dict(self) -> dict[str, Array]:
-        """Copies of all buffers that have memory."""
-        return {name: self._memory[name].copy() for name in self.names if name in self._memory}
+        """A copy of each buffer; one whose size is not known yet is left out."""
+        with self.exclusive():
+            known = [c for c in self._cells.values() if c.array is not None or c.type.is_static]
+            return {cell.name: cell.allocate({}).copy() for cell in known}
+
+    def items(self) -> Iterator[tuple[str, Array]]:
+        """The same as pairs."""
+        yield from self.as_dict().items()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes all buffers to a safetensors file; whole or not at all.
+        """Writes all buffers to a safetensors file; the file appears at once and whole, or not at all.
 
         Raises:
-            UsageError: It cannot be written.
+            StateError: The file cannot be written.
+            StateInUseError: An execution uses the state.
         """
-        from safetensors.numpy import save
+        from .state_file import write_state
 
-        target = os.fspath(path)
-        temporary = f"{target}.{secrets.token_hex(6)}.tmp"
-        data = save(self.as_dict(), {"format": "maxgraph.state/1", "graph": self._graph.name})
-        try:
-            with open(temporary, "xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, target)
-        except OSError as error:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
-            raise UsageError(f"{target} cannot be written: {error.strerror}", code="MG050") from None
+        write_state(path, self.as_dict(), self._graph_name)
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Reads all buffers from a safetensors or npz file. All is checked before anything changes.
+        """Sets all buffers from a safetensors file, or an .npz file. All is checked before anything is changed.
 
         Raises:
-            StateError: A buffer is missing, unknown, or does not fit.
-            UsageError: The file cannot be read.
+            StateError: The file cannot be read, a buffer is missing or unknown, or a value does not fit.
+            StateInUseError: An execution uses the state.
         """
-        self.restore(read_arrays(os.fspath(path)), os.fspath(path))
+        from .state_file import read_state
 
-    def restore(self, arrays: Mapping[str, Array], source: str = "the given arrays") -> None:
-        """Sets all buffers at once. All is checked before anything changes.
+        found = read_state(path)
+        with self.exclusive():
+            values = {self.cell(name): array for name, array in found.items()}
+            for cell, value in values.items():
+                cell.check(value)
+            for cell in self._cells.values():
+                if cell not in values and cell.type.is_static:
+                    raise StateError(
+                        f"{os.fspath(path)} has no buffer `{cell.name}`",
+                        code="MG037",
+                        details=[("wanted", str(cell.type))],
+                        help=suggest(cell.name, list(found)),
+                    )
+            self._replace(values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._cells
+
+    def __repr__(self) -> str:
+        return f"State({', '.join(f'{cell.name}: {cell.type}' for cell in self._cells.values())})"
+
+    # What executions use --------------------------------------------------------------------------------------------
+
+    def cell(self, name: str) -> Cell:
+        """One buffer's memory.
 
         Raises:
-            StateError: A buffer is missing, unknown, or does not fit.
+            StateError: There is none of this name.
         """
-        for name in arrays:
-            if name not in self._infos:
-                raise StateError(
-                    f"{source} holds `{name}`, which is no buffer of graph `{self._graph.name}`",
-                    code="MG037",
-                    help=suggest(name, self.names),
-                )
-        missing = [name for name in self.names if name not in arrays]
-        if missing:
-            raise StateError(f"{source} lacks buffer `{missing[0]}`", code="MG037", help=suggest(missing[0], list(arrays)))
-        checked = {name: self._checked(name, array) for name, array in arrays.items()}
-        for name, array in checked.items():
-            self._set(name, array)
+        cell = self._cells.get(name)
+        if cell is None:
+            raise StateError(
+                f"graph `{self._graph_name}` has no buffer `{name}`", code="MG037", help=suggest(name, self.names)
+            )
+        return cell
 
-    # What the engine uses -------------------------------------------------------------------------------------------
+    def acquire(self) -> None:
+        """Takes the state for one execution.
 
-    def memory(self, name: str, shape: tuple[int, ...] | None) -> Array:
-        """A buffer's memory, made where it has none yet."""
-        found = self._memory.get(name)
-        if found is None:
-            found = self._memory[name] = self._initial(name, shape)
-        return found
+        Raises:
+            StateInUseError: Another one has it.
+        """
+        if not self._lock.acquire(blocking=False):
+            raise StateInUseError(
+                f"this state of graph `{self._graph_name}` is used by another execution",
+                code="MG036",
+                help="give each thread a state of its own: model.new_state()",
+            )
 
-    def spare(self, name: str) -> Array:
-        """A second memory for a buffer that is swapped."""
-        memory = self._memory[name]
-        found = self._spare.get(name)
-        if found is None or found.shape != memory.shape:
-            found = self._spare[name] = np.zeros_like(memory)
-        return found
+    def release(self) -> None:
+        """Gives it back."""
+        self._lock.release()
 
-    def swap(self, name: str) -> None:
-        """Exchanges a buffer's two memories."""
-        self._memory[name], self._spare[name] = self._spare[name], self._memory[name]
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """The state, while nothing executes on it."""
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
 
-    def holds(self, name: str, memory: Array) -> bool:
-        """Whether this is the buffer's memory now."""
-        return self._memory.get(name) is memory
+    def pool(self, program: object) -> Pool:
+        """The bindings of one program to this state."""
+        pool = self._pools.get(program)
+        return self._pools.setdefault(program, Pool()) if pool is None else pool
+
+    def knows(self, program: object) -> bool:
+        """Whether a program has used this state before."""
+        return program in self._pools
+
+    def _replace(self, values: dict[Cell, Array]) -> None:
+        for cell, value in values.items():
+            if cell.set(value):
+                self._pools.clear()  # bindings to memory that is no longer there
 
 
-def read_arrays(path: str) -> dict[str, Array]:
-    """The arrays of a safetensors or npz file, by name.
-
-    Raises:
-        UsageError: It cannot be read.
-    """
-    try:
-        if path.endswith(".npz"):
-            with np.load(path, allow_pickle=False) as archive:
-                return {name: archive[name] for name in archive.files}
-        from safetensors.numpy import load_file
-
-        return dict(load_file(path))
-    except FileNotFoundError:
-        raise UsageError(f"{path}: there is no such file", code="MG050") from None
-    except Exception as error:  # safetensors and zipfile have errors of their own for damaged files
-        reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-        raise UsageError(f"{path} cannot be read as a state: {reason}", code="MG050") from None
+def _array(value: Any, cell: Cell) -> Array:  # noqa: ANN401 - whatever the caller passes
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, Buffer):
+        return value._array
+    if isinstance(value, (bool, int, float, np.generic)):
+        return scalar_array(value, cell.type.dtype)
+    return array_from_dlpack(value)

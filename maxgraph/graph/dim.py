@@ -123,9 +123,11 @@ class Dim:
 
     def substitute(self, mapping: Mapping[str, DimLike]) -> Dim:
         """The dim with symbols replaced; those that `mapping` leaves out stay."""
-        return _wrap(
-            self._poly.substitute(lambda name: _polynomial(mapping[name]) if name in mapping else Polynomial.symbol(name))
-        )
+
+        def replacement(name: str) -> Polynomial:
+            return _polynomial(mapping[name]) if name in mapping else Polynomial.symbol(name)
+
+        return _wrap(self._poly.substitute(replacement))
 
     def evaluate(self, sizes: Mapping[str, int]) -> int:
         """The size under the given sizes of the symbols.

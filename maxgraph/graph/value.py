@@ -15,7 +15,15 @@ from .type import BufferType, DeviceRef, TensorType
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["BufferValue", "BufferValueLike", "HasBufferValue", "HasTensorValue", "TensorValue", "TensorValueLike", "Value"]
+__all__ = [
+    "BufferValue",
+    "BufferValueLike",
+    "HasBufferValue",
+    "HasTensorValue",
+    "TensorValue",
+    "TensorValueLike",
+    "Value",
+]
 
 
 @runtime_checkable
@@ -345,7 +353,7 @@ class TensorValue(Value):
         return self // rhs, self % rhs
 
     def __rdivmod__(self, lhs: TensorValueLike) -> tuple[TensorValue, TensorValue]:
-        return lhs // self, lhs % self  # type: ignore[operator,return-value]  # the reflected operators of this class
+        return _binary("floor_div", lhs, self), _binary("mod", lhs, self)
 
     def __matmul__(self, rhs: TensorValueLike) -> TensorValue:
         return _binary("matmul", self, rhs)

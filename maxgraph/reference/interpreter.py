@@ -13,6 +13,7 @@ from ..graph import ir
 from ..graph.graph import Graph
 from ..graph.ops.registry import Refusal
 from ..graph.shape import Shape
+from ..graph.type import BufferType
 from .symbols import Symbols
 
 __all__ = ["Interpreter"]
@@ -59,14 +60,13 @@ class Interpreter:
             InputError: An array is missing, or its dtype or shape does not fit.
             ExecutionError: The graph fails on this data; every buffer is as it was before.
         """
-        given = dict(buffers)
-        for info in self._graph.buffers:
-            if info.state is not None and info.state.scratch:
-                shape, dtype = info.value.type.shape.evaluate({}), info.value.type.dtype.to_numpy()
-                memory = given.setdefault(info.name, np.zeros(shape, dtype))
-                memory[...] = 0
-        before = {info.name: given[info.name].copy() for info in self._graph.buffers if info.name in given}
+        given = {info.name: buffers[info.name] for info in self._graph.buffers if info.name in buffers}
+        before = {name: memory.copy() for name, memory in given.items()}
         try:
+            for info in self._graph.buffers:
+                if info.state is not None and info.state.scratch:
+                    shape, dtype = info.value.type.shape.evaluate({}), info.value.type.dtype.to_numpy()
+                    given.setdefault(info.name, np.empty(shape, dtype))[...] = 0
             return self._run(inputs, given)
         except BaseException:
             for name, contents in before.items():
@@ -77,17 +77,16 @@ class Interpreter:
         symbols = Symbols()
         values: dict[ir.Value, Array] = {}
         for info in self._graph.signature:
-            source = buffers if info in self._graph.buffers else inputs
+            is_buffer = isinstance(info.value.type, BufferType)
+            source, noun = (buffers, "buffer") if is_buffer else (inputs, "input")
             if info.name not in source:
                 raise InputError(
-                    f"input `{info.name}` is missing", code="MG030", help=suggest(info.name, list(source))
+                    f"{noun} `{info.name}` is missing", code="MG030", help=suggest(info.name, list(source))
                 )
             array = source[info.name]
             wanted = info.value.type.dtype.to_numpy()
             if array.dtype != wanted:
-                raise InputError(
-                    f"input `{info.name}` has dtype {array.dtype}, but {wanted} is wanted", code="MG032"
-                )
+                raise InputError(f"{noun} `{info.name}` has dtype {array.dtype}, not {wanted}", code="MG032")
             symbols.bind_input(info.name, info.value.type.shape, array.shape)
             values[info.value] = array
         for node in self._graph.body.nodes:
@@ -98,17 +97,19 @@ class Interpreter:
         """Evaluates one node."""
         resolved = {name: self._resolve(value, symbols) for name, value in node.attributes.items()}
         try:
-            results = node.op.evaluate([values[operand] for operand in node.operands], replace(node, attributes=resolved))
+            operands = [values[operand] for operand in node.operands]
+            results = node.op.evaluate(operands, replace(node, attributes=resolved))
         except Refusal as refusal:
             raise refusal.error(
                 f"{node.op.name}: {refusal.message}", code=refusal.code, where=node.location, help=refusal.help
             ) from None
         for value, result in zip(node.results, results, strict=True):
             array = np.asarray(result)
-            if array.dtype != value.type.dtype.to_numpy():
+            if array.dtype != value.type.dtype.to_numpy() or array.ndim != value.type.rank:
                 raise InternalError(
-                    f"the meaning of {node.op.name} gives {array.dtype}, but its type rule {value.type.dtype.name}",
+                    f"{node.op.name} should give {value.type}, but its meaning gives {array.dtype}{list(array.shape)}",
                     code="MG099",
+                    where=node.location,
                 )
             symbols.bind_result(node.op.name, value.type.shape, array.shape, node.location)
             values[value] = array
@@ -120,8 +121,18 @@ class Interpreter:
         if not isinstance(value, ir.WeightRef):
             return value
         info = self._graph.weights[value.name]
-        if value.name in self._weights:
-            return self._weights[value.name]
-        if info.data is None:
-            raise InputError(f"weight `{value.name}` has no elements", code="MG039", help="give them by name")
-        return info.data.numpy()
+        if value.name not in self._weights and info.data is None:
+            raise InputError(
+                f"weight `{value.name}` has no elements",
+                code="MG039",
+                details=[("wanted", str(info.type))],
+                help=suggest(value.name, list(self._weights)) or "give them by name",
+            )
+        array = self._weights[value.name] if value.name in self._weights or info.data is None else info.data.numpy()
+        if array.dtype != info.type.dtype.to_numpy() or array.shape != info.type.shape.evaluate({}):
+            raise InputError(
+                f"weight `{value.name}` does not fit",
+                code="MG039",
+                details=[("wanted", str(info.type)), ("given", f"{array.dtype}{list(array.shape)}")],
+            )
+        return array

@@ -3,56 +3,40 @@
 Names are MAX's, so some are also Python built-ins: use them as ``ops.max``, ``ops.range``.
 """
 
-from .arithmetic import add, div, floor_div, mod, mul, sub
+from .activations import gelu, relu, sigmoid, silu
+from .arithmetic import add, mul, sub
 from .arithmetic import pow_ as pow  # noqa: A004 - MAX's name
+from .axes import permute, transpose
 from .buffer import buffer_create, buffer_load, buffer_store
 from .cast import cast
-from .comparison import (
-    equal,
-    greater,
-    greater_equal,
-    logical_and,
-    logical_or,
-    logical_xor,
-    not_equal,
-    where,
-)
+from .comparison import equal, greater, greater_equal, not_equal
 from .constant import constant, constant_external
-from .device import print_ as print  # noqa: A004 - MAX's name
+from .cumsum import cumsum
 from .device import transfer_to
-from .joining import concat, gather, stack
+from .division import div, floor_div, mod
+from .erf import erf
+from .exponential import exp, log, log1p, rsqrt, sqrt
+from .extremes import max_ as max  # noqa: A004 - MAX's name
+from .extremes import min_ as min  # noqa: A004 - MAX's name
+from .gathering import gather
+from .joining import concat, stack
 from .linalg import matmul, outer
+from .logic import logical_and, logical_not, logical_or, logical_xor
+from .positions import argmax, argmin
+from .predicates import is_inf, is_nan
+from .printing import print_ as print  # noqa: A004 - MAX's name
 from .ranges import range_ as range  # noqa: A004 - MAX's name
-from .reduce import argmax, argmin, cumsum, logsoftmax, mean, prod, softmax
-from .reduce import max_ as max  # noqa: A004 - MAX's name
-from .reduce import min_ as min  # noqa: A004 - MAX's name
+from .reduce import mean, prod
 from .reduce import sum_ as sum  # noqa: A004 - MAX's name
-from .shapes import broadcast_to, flatten, permute, reshape, shape_to_tensor, squeeze, transpose, unsqueeze
+from .rounding import ceil, floor, trunc
+from .rounding import round_ as round  # noqa: A004 - MAX's name
+from .selection import where
+from .shapes import broadcast_to, flatten, reshape, shape_to_tensor, squeeze, unsqueeze
+from .signs import abs_ as abs  # noqa: A004 - MAX's name
+from .signs import negate
 from .slicing import buffer_store_slice, slice_tensor
-from .unary import abs_ as abs  # noqa: A004 - MAX's name
-from .unary import (
-    ceil,
-    cos,
-    erf,
-    exp,
-    floor,
-    gelu,
-    is_inf,
-    is_nan,
-    log,
-    log1p,
-    logical_not,
-    negate,
-    relu,
-    rsqrt,
-    sigmoid,
-    silu,
-    sin,
-    sqrt,
-    tanh,
-    trunc,
-)
-from .unary import round_ as round  # noqa: A004 - MAX's name
+from .softmax import logsoftmax, softmax
+from .trigonometry import cos, sin, tanh
 
 __all__ = [
     "abs",

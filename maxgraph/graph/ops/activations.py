@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
+from ...dtype import DType
+from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
-from .registry import op
+from .emitter import Emitter, Handle
+from .erf import erf_meaning, lower_erf
+from .kernels import ORDERED, WIDE_FLOATS, computed, narrowed
+from .registry import Refusal, op
+from .rules import need_float, need_number
+from .samples import bf16, f16, f32, f64, i8, i32, i64, u8, u32
 from .unary import float_unary
 
 if TYPE_CHECKING:
@@ -67,7 +75,14 @@ def silu(x: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
     """
 
 
-float_unary(silu, lambda b, x: b.node("Mul", x, b.node("Sigmoid", x)), lambda np, x: x / (1 + np.exp(-x)), -4, 4, special=False)
+float_unary(
+    silu,
+    lambda b, x: b.node("Mul", x, b.node("Sigmoid", x)),
+    lambda np, x: x / (1 + np.exp(-x)),
+    -4,
+    4,
+    kernels=WIDE_FLOATS,
+)
 
 
 @op()
@@ -111,25 +126,39 @@ def _(b: Emitter, x: Handle, approximate: str) -> Handle:
     def make(y: Handle) -> Handle:
         if approximate == "quick":
             return b.node("Mul", y, b.node("Sigmoid", b.node("Mul", y, b.constant(1.702, y.dtype))))
-        return b.node("Gelu", y, approximate=approximate, since=20)
+        if y.dtype is DType.float32:
+            return b.node("Gelu", y, approximate=approximate, since=20)
+        one, half = b.constant(1, y.dtype), b.constant(0.5, y.dtype)
+        if approximate == "tanh":
+            cube = b.node("Mul", b.node("Mul", y, y), b.node("Mul", y, b.constant(0.044715, y.dtype)))
+            share = b.node("Tanh", b.node("Mul", b.node("Add", y, cube), b.constant((2 / math.pi) ** 0.5, y.dtype)))
+        else:
+            share = lower_erf(b, b.node("Mul", y, b.constant(0.5**0.5, y.dtype)))
+        return b.node("Mul", b.node("Mul", y, half), b.node("Add", one, share))
 
-    return computed(b, {DType.float32}, make, x)
+    return computed(b, WIDE_FLOATS, make, x)
 
 
 @gelu.reference
 def _(x: Array, approximate: str) -> Array:
-    np = np
+    import numpy as np
+
     wide = x.astype(np.float64)
     if approximate == "quick":
         result = wide / (1 + np.exp(-1.702 * wide))
     elif approximate == "tanh":
         result = 0.5 * wide * (1 + np.tanh(np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)))
     else:
-        result = 0.5 * wide * (1 + _erf(wide / np.sqrt(2)))
-    return result.astype(x.dtype)  # type: ignore[no-any-return]
+        result = 0.5 * wide * (1 + erf_meaning(np, wide / np.sqrt(2)))
+    return narrowed(result, x)
 
 
-gelu.samples(*({"x": f32[3, 4], "approximate": a} for a in ("none", "tanh", "quick")), {"x": f64[3], "approximate": "none"})
+gelu.samples(
+    *({"x": f32[3, 4], "approximate": a} for a in ("none", "tanh", "quick")),
+    *({"x": f64["n:3"], "approximate": a} for a in ("none", "tanh", "quick")),
+    {"x": f16[()], "approximate": "none"},
+    {"x": bf16[4], "approximate": "tanh"},
+)
 
 
 @op()
@@ -156,15 +185,36 @@ def relu(x: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
     """
 
 
+@relu.types
+def _(x: TensorType) -> TensorType:
+    need_number(x)
+    return x
+
+
 @relu.lowers
 def _(b: Emitter, x: Handle) -> Handle:
-    return computed(b, {DType.int8, DType.int32, *FLOATS}, lambda y: b.node("Relu", y), x)
+    if x.dtype.is_unsigned_integral():
+        return x
+    if x.dtype.is_integral():
+        return computed(b, ORDERED, lambda y: b.node("Max", y, b.constant(0, y.dtype)), x)
+    return computed(b, WIDE_FLOATS, lambda y: b.node("Relu", y), x)
 
 
 @relu.reference
 def _(x: Array) -> Array:
-    return np.maximum(x, x.dtype.type(0))  # type: ignore[no-any-return]
+    import numpy as np
+
+    return narrowed(np.maximum(x, x.dtype.type(0)), x)
 
 
-relu.types(_number)
-relu.samples({"x": f32[2, 3]}, {"x": f64[4]}, {"x": i8[4]}, {"x": i32[3]}, {"x": f32[2].of([float("nan"), -1])})
+relu.samples(
+    {"x": f32[2, 3]},
+    {"x": f64["n:4"]},
+    {"x": f16[4]},
+    {"x": i8[4]},
+    {"x": i32[0, 3]},
+    {"x": i64[2].of([-(2**62) - 1, 2**62 + 1])},
+    {"x": u8[3]},
+    {"x": u32[2].of([0, 2**32 - 1])},
+    {"x": f32[2].of([float("nan"), -1])},
+)

@@ -1,4 +1,4 @@
-"""Elementwise arithmetic on two operands."""
+"""Elementwise sums, products and powers."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from ...dtype import DType
 from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
 from .emitter import Emitter, Handle
-from .kernels import ARITHMETIC, FLOATS_AND_WIDE_INTS, computed
+from .kernels import ARITHMETIC, WIDE_FLOATS, computed, narrowed, widened
 from .registry import Refusal, op
 from .rules import broadcast
-from .samples import Sample, f16, f32, f64, i8, i16, i32, i64, u8, u16
+from .samples import Sample, bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32
 
 if TYPE_CHECKING:
     import numpy as np
 
     Array = np.ndarray[Any, Any]
 
-__all__ = ["add", "div", "floor_div", "mod", "mul", "pow_", "sub"]
+__all__ = ["add", "arithmetic", "mul", "pairs", "pow_", "sub"]
 
 
-def _arithmetic(lhs: TensorType, rhs: TensorType) -> TensorType:
+def arithmetic(lhs: TensorType, rhs: TensorType) -> TensorType:
     """The type of a result of arithmetic: the common dtype, broadcast.
 
     Raises:
@@ -32,7 +32,7 @@ def _arithmetic(lhs: TensorType, rhs: TensorType) -> TensorType:
     return lhs.with_shape(broadcast(lhs=lhs, rhs=rhs))
 
 
-def _cases(low: float, high: float, *, divisor: bool = False) -> list[Sample]:
+def pairs(low: float, high: float, *, divisor: bool = False) -> list[Sample]:
     """Operands of several dtypes and ranks; a divisor is never between -1 and 1."""
     least = 1.0 if divisor else low
     return [
@@ -40,6 +40,7 @@ def _cases(low: float, high: float, *, divisor: bool = False) -> list[Sample]:
         {"lhs": f32[2, 3].between(low, high), "rhs": f32[3].between(least, high)},
         {"lhs": f64[2, 1].between(low, high), "rhs": f64[1, 3].between(least, high)},
         {"lhs": f16[3].between(low, high), "rhs": f16[3].between(least, high)},
+        {"lhs": bf16[3].between(low, high), "rhs": bf16[3].between(least, high)},
         {"lhs": i32[4].between(low, high), "rhs": i64[4].between(least, high)},
         {"lhs": i16[4].between(low, high), "rhs": i16[()].between(least, high)},
         {"lhs": u16[4].between(low, high), "rhs": u16[4].between(least, high)},
@@ -83,8 +84,8 @@ def _(lhs: Array, rhs: Array) -> Array:
     return lhs + rhs
 
 
-add.types(_arithmetic)
-add.samples(*_cases(-4, 4), {"lhs": i8[4].between(-128, 127), "rhs": i8[4].between(-128, 127)})
+add.types(arithmetic)
+add.samples(*pairs(-4, 4), {"lhs": i8[4].between(-128, 127), "rhs": i8[4].between(-128, 127)})
 
 
 @op(promoted=["lhs", "rhs"])
@@ -112,8 +113,8 @@ def _(lhs: Array, rhs: Array) -> Array:
     return lhs - rhs
 
 
-sub.types(_arithmetic)
-sub.samples(*_cases(-4, 4), {"lhs": u8[4].between(0, 9), "rhs": u8[4].between(0, 9)})
+sub.types(arithmetic)
+sub.samples(*pairs(-4, 4), {"lhs": u8[4].between(0, 9), "rhs": u8[4].between(0, 9)})
 
 
 @op(promoted=["lhs", "rhs"])
@@ -142,170 +143,16 @@ def _(lhs: Array, rhs: Array) -> Array:
     return lhs * rhs
 
 
-mul.types(_arithmetic)
-mul.samples(*_cases(-4, 4), {"lhs": i8[4].between(-128, 127), "rhs": i8[4].between(-128, 127)})
-
-
-@op(promoted=["lhs", "rhs"])
-def div(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
-    """True division, element by element; two integer operands give float64. See `add` for operands and errors.
-
-    A division by zero gives an infinity or NaN.
-
-    Example:
-        >>> from maxgraph.dtype import DType
-        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
-        >>> with Graph("g", input_types=[TensorType(DType.int32, [3], DeviceRef.CPU())]) as graph:
-        ...     y = ops.div(graph.inputs[0].tensor, 2)
-        ...     graph.output(y)
-        >>> print(y.type)
-        float64[3]
-    """
-
-
-@div.types
-def _(lhs: TensorType, rhs: TensorType) -> TensorType:
-    result = _arithmetic(lhs, rhs)
-    return result.cast(DType.float64) if lhs.dtype.is_integral() else result
-
-
-@div.lowers
-def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
-    if lhs.dtype.is_integral():
-        lhs, rhs = b.cast(lhs, DType.float64), b.cast(rhs, DType.float64)
-    return computed(b, ARITHMETIC, lambda x, y: b.node("Div", x, y), lhs, rhs)
-
-
-@div.reference
-def _(lhs: Array, rhs: Array) -> Array:
-    import numpy as np
-
-    with np.errstate(all="ignore"):
-        if lhs.dtype.kind in "iu":
-            return lhs.astype(np.float64) / rhs.astype(np.float64)
-        return lhs / rhs
-
-
-div.samples(*_cases(-4, 4, divisor=True), {"lhs": f32[3].of([1, -1, 0]), "rhs": f32[3].of([0, 0, 0])})
-
-
-@op(promoted=["lhs", "rhs"])
-def floor_div(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
-    """``floor(lhs / rhs)``, element by element; ints stay ints. See `add` for operands and errors.
-
-    An integer divided by zero gives 0.
-
-    Example:
-        >>> from maxgraph.dtype import DType
-        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
-        >>> with Graph("g", input_types=[TensorType(DType.int32, [3], DeviceRef.CPU())]) as graph:
-        ...     y = ops.floor_div(graph.inputs[0].tensor, 2)
-        ...     graph.output(y)
-        >>> print(y.type)
-        int32[3]
-    """
-
-
-def _safe_divisor(b: Emitter, rhs: Handle) -> tuple[Handle, Handle | None, Handle]:
-    """Where an integer divisor is 0, where it is -1 (if it can be), and the divisor with 1 in both places: dividing
-    by zero, or the smallest int by -1, would stop the process inside the kernel."""
-    is_zero = b.node("Equal", rhs, b.constant(0, rhs.dtype), dtype=DType.bool)
-    if rhs.dtype.is_unsigned_integral():
-        return is_zero, None, _where(b, is_zero, b.constant(1, rhs.dtype), rhs)
-    is_minus = b.node("Equal", rhs, b.constant(-1, rhs.dtype), dtype=DType.bool)
-    return is_zero, is_minus, _where(b, b.node("Or", is_zero, is_minus), b.constant(1, rhs.dtype), rhs)
-
-
-def _where(b: Emitter, chosen: Handle, x: Handle, y: Handle) -> Handle:
-    """Where, through int64 or float32 for the dtypes that have no kernel."""
-    kernels = {DType.uint8, DType.int32, DType.int64, DType.float32, DType.float64}
-    return computed(b, kernels, lambda p, q: b.node("Where", chosen, p, q, dtype=p.dtype), x, y)
-
-
-@floor_div.lowers
-def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
-    if not lhs.dtype.is_integral():
-        return computed(b, ARITHMETIC, lambda x, y: b.node("Floor", b.node("Div", x, y)), lhs, rhs)
-    is_zero, is_minus, divisor = _safe_divisor(b, rhs)
-    if is_minus is None:
-        quotient = b.node("Div", lhs, divisor)
-    else:
-        # Div truncates; it is one too high where the rest that it leaves differs from Mod's, which floors.
-        truncated = b.node("Div", lhs, divisor)
-        rest = b.node("Sub", lhs, b.node("Mul", truncated, divisor))
-        as_floored = b.node("Equal", rest, b.node("Mod", lhs, divisor), dtype=DType.bool)
-        floored = b.node("Sub", truncated, b.cast(b.node("Not", as_floored), lhs.dtype))
-        quotient = _where(b, is_minus, b.node("Sub", b.constant(0, lhs.dtype), lhs), floored)
-    return _where(b, is_zero, b.constant(0, lhs.dtype), quotient)
-
-
-@floor_div.reference
-def _(lhs: Array, rhs: Array) -> Array:
-    import numpy as np
-
-    with np.errstate(all="ignore"):
-        if lhs.dtype.kind in "iu":
-            return lhs // rhs
-        return np.floor(lhs / rhs)
-
-
-floor_div.types(_arithmetic)
-_SIGNS: list[Sample] = [
-    {"lhs": i32[4].of([7, -7, 7, -7]), "rhs": i32[4].of([2, 2, -2, -2])},
-    {"lhs": i64[3].of([5, -5, 0]), "rhs": i64[3].of([0, 0, 0])},
-    {"lhs": i8[3].of([-128, 127, -127]), "rhs": i8[3].of([-1, -1, 3])},
-    {"lhs": u8[3].of([200, 7, 9]), "rhs": u8[3].of([7, 0, 2])},
-    {"lhs": f32[4].of([7, -7, 7, -7]), "rhs": f32[4].of([2, 2, -2, -2])},
-    {"lhs": f32["n:2", 3].between(-9, 9), "rhs": f32[3].between(1, 4)},
-]
-floor_div.samples(*_SIGNS)
-
-
-@op(promoted=["lhs", "rhs"])
-def mod(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
-    """The rest of `floor_div`, with the divisor's sign. See `add` for operands and errors.
-
-    The rest of an integer division by zero is 0.
-
-    Example:
-        >>> from maxgraph.dtype import DType
-        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
-        >>> with Graph("g", input_types=[TensorType(DType.int64, [], DeviceRef.CPU())]) as graph:
-        ...     y = ops.mod(graph.inputs[0].tensor, 8)
-        ...     graph.output(y)
-        >>> print(y.type)
-        int64[]
-    """
-
-
-@mod.lowers
-def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
-    if not lhs.dtype.is_integral():
-
-        def rest(x: Handle, y: Handle) -> Handle:
-            return b.node("Sub", x, b.node("Mul", b.node("Floor", b.node("Div", x, y)), y))
-
-        return computed(b, ARITHMETIC, rest, lhs, rhs)
-    return b.node("Mod", lhs, _safe_divisor(b, rhs)[2])  # the rest of a division by 1 is 0
-
-
-@mod.reference
-def _(lhs: Array, rhs: Array) -> Array:
-    import numpy as np
-
-    with np.errstate(all="ignore"):
-        return lhs % rhs if lhs.dtype.kind in "iu" else lhs - np.floor(lhs / rhs) * rhs
-
-
-mod.types(_arithmetic)
-mod.samples(*_SIGNS)
+mul.types(arithmetic)
+mul.samples(*pairs(-4, 4), {"lhs": i8[4].between(-128, 127), "rhs": i8[4].between(-128, 127)})
 
 
 @op(name="pow", promoted=["lhs", "rhs"])
 def pow_(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
     """``lhs ** rhs``, element by element. See `add` for operands and errors.
 
-    An integer to a negative power has no defined result.
+    Ints are exact while the power is below ``2**53`` in magnitude; a negative exponent rounds toward zero, and has no
+    defined result where the base is 0.
 
     Example:
         >>> from maxgraph.dtype import DType
@@ -320,21 +167,33 @@ def pow_(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ig
 
 @pow_.lowers
 def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
-    return computed(b, FLOATS_AND_WIDE_INTS, lambda x, y: b.node("Pow", x, y), lhs, rhs)
+    # The int64 kernel computes in double precision, and wraps when it is converted to a narrower int.
+    return computed(b, WIDE_FLOATS | {DType.int64}, lambda x, y: b.node("Pow", x, y), lhs, rhs)
 
 
 @pow_.reference
 def _(lhs: Array, rhs: Array) -> Array:
     import numpy as np
 
-    with np.errstate(all="ignore"):
-        return np.power(lhs, rhs)
+    if lhs.dtype.kind != "i":
+        return narrowed(np.power(widened(lhs), widened(rhs)), lhs)
+    positive = np.power(lhs, np.maximum(rhs, 0))
+    # One over a power is no fraction only of 1 and -1.
+    inverse = np.where(lhs == 1, 1, np.where(lhs == -1, 1 - 2 * (rhs % 2), 0))
+    return narrowed(np.where(rhs < 0, inverse, positive), lhs)
 
 
-pow_.types(_arithmetic)
+pow_.types(arithmetic)
 pow_.samples(
     {"lhs": f32[2, 3].between(0.1, 3), "rhs": f32[3]},
-    {"lhs": f64[4].between(-3, 3), "rhs": f64[()].of(2)},
+    {"lhs": f64["n:4"].between(-3, 3), "rhs": f64[()].of(2)},
+    {"lhs": f16[4].between(0.1, 3), "rhs": f16[()].of(1.5)},
+    {"lhs": bf16[4].between(0.1, 3), "rhs": bf16[()].of(1.5)},
     {"lhs": i32[4], "rhs": i32[()].of(3)},
+    {"lhs": i64[4].of([2, 1, -1, -3]), "rhs": i64[4].of([-1, -2, -3, 5])},
+    {"lhs": i8[4].of([2, 1, -1, -3]), "rhs": i8[4].of([-1, -2, -3, 4])},
     {"lhs": u8[4].between(0, 5), "rhs": u8[()].of(2)},
+    {"lhs": u32[2].of([65535, 3]), "rhs": u32[()].of(2)},
+    {"lhs": f32[0, 2], "rhs": f32[2]},
+    {"lhs": f32[4].of([0, -1, float("inf"), float("nan")]), "rhs": f32[4].of([0, 0.5, 0, 0])},
 )

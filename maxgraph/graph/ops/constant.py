@@ -109,9 +109,11 @@ def as_array(value: object, dtype: DType | None) -> np.ndarray[Any, Any]:
 
     where = user_location(columns=True)
     try:
-        source = np.from_dlpack(value) if hasattr(value, "__dlpack__") and not hasattr(value, "dtype") else np.asarray(value)
+        is_foreign = hasattr(value, "__dlpack__") and not hasattr(value, "dtype")
+        source = np.from_dlpack(value) if is_foreign else np.asarray(value)
     except (ValueError, TypeError, OverflowError):
-        raise GraphTypeError("constant: the value is not a regular array of numbers", code="MG017", where=where) from None
+        message = "constant: the value is not a regular array of numbers"
+        raise GraphTypeError(message, code="MG017", where=where) from None
     if source.dtype.kind in "OUSMmc":
         raise GraphTypeError(f"constant: an array of {source.dtype} has no dtype here", code="MG016", where=where)
     if dtype is not None:

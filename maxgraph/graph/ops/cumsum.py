@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...dtype import DType
+from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
-from .registry import op
-from .unary import float_unary
+from .emitter import Emitter, Handle
+from .kernels import WIDE_FLOATS, computed, widened
+from .registry import axis_of, op
+from .rules import need_number
+from .samples import bf16, f16, f32, i8, i64, u64
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +56,8 @@ def cumsum(  # type: ignore[empty-body]
 
 @cumsum.types
 def _(x: TensorType, axis: int, exclusive: bool, reverse: bool) -> TensorType:  # noqa: ARG001, FBT001 - as the op
-    _numbers(x, axis)
+    need_number(x)
+    axis_of(axis, x.rank)
     return x
 
 
@@ -60,24 +66,31 @@ def _(b: Emitter, x: Handle, axis: int, exclusive: bool, reverse: bool) -> Handl
     def make(y: Handle) -> Handle:
         return b.node("CumSum", y, b.constant(axis), exclusive=int(exclusive), reverse=int(reverse))
 
-    return computed(b, FLOATS_AND_WIDE_INTS - {DType.float16}, make, x)
+    return computed(b, WIDE_FLOATS | {DType.int32, DType.int64}, make, x)
 
 
 @cumsum.reference
 def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:  # noqa: FBT001 - as the op
-    np = _numpy()
-    turned = np.flip(x, axis) if reverse else x
-    sums = np.cumsum(turned, axis, dtype=x.dtype)
+    import numpy as np
+
+    turned = widened(np.flip(x, axis) if reverse else x)
     if exclusive:
-        sums = sums - turned
-    return np.flip(sums, axis).copy() if reverse else sums  # type: ignore[no-any-return]
+        first = np.zeros_like(turned.take([0] if x.shape[axis] else [], axis))
+        turned = np.concatenate([first, turned.take(range(x.shape[axis] - 1), axis)], axis)
+    sums = np.cumsum(turned, axis, dtype=turned.dtype).astype(x.dtype)
+    return np.flip(sums, axis) if reverse else sums
 
 
 cumsum.samples(
     *(
-        {"x": f32[3, 4].between(-2, 2), "axis": axis, "exclusive": e, "reverse": r}
-        for axis, e, r in ((0, False, False), (1, True, False), (-1, False, True), (1, True, True))
+        {"x": x, "axis": axis, "exclusive": exclusive, "reverse": reverse}
+        for x, axis in ((f32[3, 4], 0), (f32[2, 3, 2], -2), (i64[5], 0), (f32[2, 0], 1))
+        for exclusive in (False, True)
+        for reverse in (False, True)
     ),
-    {"x": i64[5], "axis": 0, "exclusive": False, "reverse": False},
-    {"x": i8[5], "axis": 0, "exclusive": False, "reverse": False},
+    *(
+        {"x": x, "axis": -1, "exclusive": True, "reverse": False}
+        for x in (i8[5].between(-128, 127), u64[3].of([2**63, 2**63, 5]), f16[3], bf16[3], f32["n:4"])
+    ),
+    {"x": f32[3].of([1, float("inf"), -1]), "axis": 0, "exclusive": True, "reverse": False},
 )

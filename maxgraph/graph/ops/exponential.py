@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from ...dtype import DType
 from ..value import TensorValue, TensorValueLike
+from .emitter import Emitter, Handle
+from .kernels import WIDE_FLOATS
 from .registry import op
 from .unary import float_unary
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 __all__ = ["exp", "log", "log1p", "rsqrt", "sqrt"]
 
@@ -71,12 +67,17 @@ float_unary(log, lambda b, x: b.node("Log", x), lambda np, x: np.log(x), 0.1, 4)
 
 
 def _lower_log1p(b: Emitter, x: Handle) -> Handle:
-    """``x * log(u) / (u - 1)`` with ``u = 1 + x``, which is exact where u rounds (Kahan); ``x`` itself where u is 1."""
+    """``log(u) * x / d`` with ``u = 1 + x`` and ``d = u - 1``: what is lost in u is made good by ``x / d`` (Kahan).
+
+    Where u rounds to 1 the result is x itself; where d is x (also an infinity) the ratio is 1.
+    """
     one = b.constant(1, x.dtype)
     u = b.node("Add", x, one)
-    tiny = b.node("Equal", u, one, dtype=DType.bool)
-    over = b.node("Where", tiny, one, b.node("Sub", u, one), dtype=x.dtype)
-    return b.node("Where", tiny, x, b.node("Div", b.node("Mul", x, b.node("Log", u)), over), dtype=x.dtype)
+    d = b.node("Sub", u, one)
+    is_exact = b.node("Equal", d, x, dtype=DType.bool)
+    ratio = b.node("Where", is_exact, one, b.node("Div", x, d), dtype=x.dtype)
+    is_tiny = b.node("Equal", u, one, dtype=DType.bool)
+    return b.node("Where", is_tiny, x, b.node("Mul", b.node("Log", u), ratio), dtype=x.dtype)
 
 
 @op()
@@ -103,7 +104,7 @@ def log1p(x: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
     """
 
 
-float_unary(log1p, _lower_log1p, lambda np, x: np.log1p(x), -0.9, 4, special=False)
+float_unary(log1p, _lower_log1p, lambda np, x: np.log1p(x), -0.9, 4, kernels=WIDE_FLOATS)
 
 
 @op()
@@ -157,4 +158,11 @@ def rsqrt(x: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
     """
 
 
-float_unary(rsqrt, lambda b, x: b.node("Reciprocal", b.node("Sqrt", x)), lambda np, x: 1 / np.sqrt(x), 0.1, 4)
+float_unary(
+    rsqrt,
+    lambda b, x: b.node("Reciprocal", b.node("Sqrt", x)),
+    lambda np, x: 1 / np.sqrt(x),
+    0.1,
+    4,
+    kernels=WIDE_FLOATS,
+)

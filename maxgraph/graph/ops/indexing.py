@@ -136,7 +136,7 @@ def _step(item: slice, axis: int) -> int:
 
 def _add_slice(parsed: ParsedIndex, item: slice, axis: int, dim: Dim) -> None:
     for bound in (item.start, item.stop):
-        if isinstance(bound, HasTensorValue) or isinstance(bound, TensorValue):
+        if isinstance(bound, (HasTensorValue, TensorValue)):
             raise Refusal(
                 f"a slice of axis {axis} with a tensor bound needs its size",
                 code="MG019",

@@ -8,11 +8,12 @@ from ...dtype import DType
 from ..shape import Shape
 from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
+from .coerced import tensor_operand
 from .emitter import Emitter, Handle
-from .kernels import computed
+from .kernels import WIDE_FLOATS, computed, narrowed, widened
 from .registry import Refusal, op
 from .rules import broadcast
-from .samples import f16, f32, f64, i32, i64, u8
+from .samples import bf16, f16, f32, f64, i32, i64, u8, u32, u64
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["matmul", "outer"]
 
-_KERNELS = {DType.float32, DType.float64, DType.int32, DType.uint32, DType.int64, DType.uint64}
+#: The unsigned kernels fail where the inner axis is empty.
+_KERNELS = WIDE_FLOATS | {DType.int32, DType.int64}
 
 
 @op(promoted=["lhs", "rhs"])
@@ -82,11 +84,7 @@ def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
 def _(lhs: Array, rhs: Array) -> Array:
     import numpy as np
 
-    with np.errstate(all="ignore"):
-        if lhs.dtype.kind not in "iuf" or lhs.dtype.itemsize < 4:  # as it is lowered: in a wider type
-            wide = np.int32 if lhs.dtype.kind in "iu" else np.float32
-            return np.matmul(lhs.astype(wide), rhs.astype(wide)).astype(lhs.dtype)
-        return np.matmul(lhs, rhs)
+    return narrowed(np.matmul(widened(lhs), widened(rhs)), lhs)
 
 
 matmul.samples(
@@ -98,6 +96,10 @@ matmul.samples(
     {"lhs": i32[2, 3], "rhs": i64[3, 2]},
     {"lhs": u8[2, 3].between(0, 4), "rhs": u8[3, 2].between(0, 4)},
     {"lhs": f16[2, 3], "rhs": f16[3, 2]},
+    {"lhs": bf16[2, 3], "rhs": bf16[3, 2]},
+    {"lhs": f32[2, 0], "rhs": f32[0, 2]},
+    {"lhs": u32[2, 0], "rhs": u32[0, 2]},
+    {"lhs": u64[1, 2].of([2**63 + 1, 2]), "rhs": u64[2].of([3, 2**63])},
     {"lhs": f32["n:4", 3], "rhs": f32[3, 2]},
     {"lhs": f32["b:2", 4, 3], "rhs": f32["b:2", 3, 2]},
 )
@@ -128,7 +130,7 @@ def outer(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:
     """
     from .arithmetic import mul
 
-    column, row = TensorValue(lhs), TensorValue(rhs)
+    column, row = tensor_operand(lhs, "outer", "lhs"), tensor_operand(rhs, "outer", "rhs")
     for name, value in (("lhs", column), ("rhs", row)):
         if value.rank != 1:
             mul.refuse(Refusal(f"outer: `{name}` must have rank 1, not {value.rank}", code="MG014"), [value.to_mlir()])

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
-from .registry import op
-from .unary import float_unary
+from .emitter import Emitter, Handle
+from .registry import Op, op
+from .rules import broadcast, need_bool
+from .samples import b1
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,10 +38,15 @@ def _logic(declared: Op[..., Any], onnx_op: str, numpy_name: str) -> None:
 
         return getattr(np, numpy_name)(lhs, rhs)  # type: ignore[no-any-return]
 
-    declared.samples({"lhs": b1[2, 3], "rhs": b1[3]}, {"lhs": b1[4], "rhs": b1[()]})
+    declared.samples(
+        {"lhs": b1[2, 3], "rhs": b1[3]},
+        {"lhs": b1[4], "rhs": b1[()]},
+        {"lhs": b1["n:4", 1], "rhs": b1["n:4", 2]},
+        {"lhs": b1[0], "rhs": b1[1]},
+    )
 
 
-@op(promoted=["lhs", "rhs"])
+@op(promoted=["lhs", "rhs"], casts=False)
 def logical_and(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
     """``lhs and rhs``, element by element; ``&`` of tensors.
 
@@ -64,7 +72,7 @@ def logical_and(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # t
     """
 
 
-@op(promoted=["lhs", "rhs"])
+@op(promoted=["lhs", "rhs"], casts=False)
 def logical_or(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
     """``lhs or rhs``, element by element; ``|`` of tensors. See `logical_and` for operands and errors.
 
@@ -79,7 +87,7 @@ def logical_or(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # ty
     """
 
 
-@op(promoted=["lhs", "rhs"])
+@op(promoted=["lhs", "rhs"], casts=False)
 def logical_xor(lhs: TensorValueLike, rhs: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
     """Whether exactly one is true, element by element; ``^`` of tensors. See `logical_and` for operands and errors.
 
@@ -122,8 +130,6 @@ def logical_not(x: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
 
 @logical_not.types
 def _(x: TensorType) -> TensorType:
-    from .rules import need_bool
-
     need_bool(x, "x")
     return x
 
@@ -138,4 +144,4 @@ def _(x: Array) -> Array:
     return ~x
 
 
-logical_not.samples({"x": b1[2, 3]}, {"x": b1[()]})
+logical_not.samples({"x": b1[2, 3]}, {"x": b1[()]}, {"x": b1["n:4"]}, {"x": b1[0]})

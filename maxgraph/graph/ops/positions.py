@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...dtype import DType
+from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
-from .registry import op
-from .unary import float_unary
+from .emitter import Emitter, Handle
+from .extremes import any_nan, need_elements, need_elements_now, nonempty_axis, ordered
+from .registry import Op, op
+from .samples import bf16, f16, f32, f64, i16, i64, u8, u64
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,36 +25,41 @@ def _position(declared: Op[..., Any], onnx_op: str, numpy_name: str) -> None:
 
     @declared.types
     def _(x: TensorType, axis: int) -> TensorType:
-        return _not_empty(x, axis).cast(DType.int64)
+        return nonempty_axis(x, axis).cast(DType.int64)
 
     @declared.lowers
     def _(b: Emitter, x: Handle, axis: int) -> Handle:
-        wide = x
-        if x.dtype not in (DType.float32, DType.float64, DType.int8, DType.uint8, DType.int32, DType.int64):
-            wide = b.cast(x, DType.float32 if x.dtype.is_float() else DType.int64)
+        def find(op_type: str, y: Handle) -> Handle:
+            return b.node(op_type, y, axis=axis, keepdims=1, dtype=DType.int64, shape=b.results[0].shape)
 
-        def find(y: Handle) -> Handle:
-            return b.node(onnx_op, y, axis=axis, keepdims=1, dtype=DType.int64, shape=b.results[0].shape)
-
-        found = find(wide)
+        need_elements(b, x, axis)
+        comparable = ordered(b, x)
+        found = find(onnx_op, comparable)
         if not x.dtype.is_float():
             return found
         # The kernel passes NaN over; numpy's first NaN wins.
-        is_nan, any_nan = _any_nan(b, wide, axis)
-        nan_at = b.node("ArgMax", is_nan, axis=axis, keepdims=1, dtype=DType.int64, shape=b.results[0].shape)
-        return b.node("Where", any_nan, nan_at, found, dtype=DType.int64)
+        is_nan, is_any = any_nan(b, comparable, axis)
+        return b.node("Where", is_any, find("ArgMax", is_nan), found, dtype=DType.int64)
 
     @declared.reference
     def _(x: Array, axis: int) -> Array:
-        return getattr(_numpy(), numpy_name)(x, axis, keepdims=True)  # type: ignore[no-any-return]
+        import numpy as np
+
+        need_elements_now(x, axis)
+        return getattr(np, numpy_name)(x, axis, keepdims=True)  # type: ignore[no-any-return]
 
     declared.samples(
         {"x": f32[3, 4], "axis": -1},
         {"x": f64[3, 4], "axis": 0},
         {"x": f16[3, 4], "axis": 1},
+        {"x": bf16[3, 4], "axis": 1},
         {"x": i64[5].of([1, 3, 3, 0, 0]), "axis": 0},
         {"x": u8[2, 3].between(0, 9), "axis": 1},
+        {"x": i16[2, 3], "axis": 1},
+        {"x": u64[4].of([5, 2**63, 1, 2**64 - 1]), "axis": 0},
         {"x": f32["n:4", 3], "axis": -1},
+        {"x": f32["n:4", 3], "axis": 0},
+        {"x": f32[0, 3], "axis": 1},
         {"x": f32[4].of([1, float("nan"), 5, float("nan")]), "axis": 0},
     )
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...dtype import DType
+from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
-from .registry import op
-from .unary import float_unary
+from .emitter import Emitter, Handle
+from .kernels import WIDE_FLOATS
+from .registry import Op, op
+from .rules import need_number
+from .samples import bf16, f16, f32, f64, i32
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,18 +62,29 @@ def _predicate(declared: Op[..., Any], onnx_op: str, numpy_name: str) -> None:
 
     @declared.types
     def _(x: TensorType) -> TensorType:
-        return _number(x).cast(DType.bool)
+        need_number(x)
+        return x.cast(DType.bool)
 
     @declared.lowers
     def _(b: Emitter, x: Handle) -> Handle:
-        wide = x if x.dtype in (DType.float32, DType.float64) else b.cast(x, DType.float32)
-        return b.node(onnx_op, wide, dtype=DType.bool, since=20)
+        # Of an int, any float will do: it is finite.
+        return b.node(onnx_op, b.cast(x, x.dtype if x.dtype in WIDE_FLOATS else DType.float32), dtype=DType.bool)
 
     @declared.reference
     def _(x: Array) -> Array:
-        return getattr(_numpy(), numpy_name)(x)  # type: ignore[no-any-return]
+        import numpy as np
 
-    declared.samples({"x": f32[4].of([1, float("nan"), float("inf"), -float("inf")])}, {"x": f64[2, 2]}, {"x": i32[3]})
+        return getattr(np, numpy_name)(x)  # type: ignore[no-any-return]
+
+    values = [1, float("nan"), float("inf"), -float("inf")]
+    declared.samples(
+        {"x": f32[4].of(values)},
+        {"x": f64["n:4"].of(values)},
+        {"x": f16[2, 2].of(values)},
+        {"x": bf16[4].of(values)},
+        {"x": i32[3]},
+        {"x": f32[0]},
+    )
 
 
 _predicate(is_nan, "IsNaN", "isnan")

@@ -9,7 +9,7 @@ interpreter, the tests that run every op on every sample, and the op's name and 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, NoReturn, ParamSpec, TypeVar, cast
@@ -26,7 +26,18 @@ from ..type import BufferType, TensorType
 from ..value import TensorValue, check_same_graph, describe
 from .samples import Sample
 
-__all__ = ["REGISTRY", "AttributeKind", "AttributeSpec", "Op", "Operand", "OperandKind", "Refusal", "axis_of", "lookup", "op"]
+__all__ = [
+    "REGISTRY",
+    "AttributeKind",
+    "AttributeSpec",
+    "Op",
+    "Operand",
+    "OperandKind",
+    "Refusal",
+    "axis_of",
+    "lookup",
+    "op",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -156,11 +167,12 @@ class Op(Generic[P, R]):
         promoted: Sequence[str],
         reads: Sequence[str],
         writes: Sequence[str],
+        casts: bool,
     ) -> None:
         self.domain = "maxg"
         self.name = name or fn.__name__.rstrip("_")
         self.version = version
-        self.__name__ = fn.__name__
+        self.__name__ = fn.__name__.rstrip("_")
         self.__qualname__ = fn.__qualname__
         self.__module__ = fn.__module__
         self.__doc__ = fn.__doc__
@@ -179,6 +191,7 @@ class Op(Generic[P, R]):
         self.operands = tuple(operands)
         self.attributes = tuple(attributes)
         self.promoted = tuple(promoted)
+        self._casts = casts
         self.reads = tuple(reads)
         self.writes = tuple(writes)
         self.cases: list[Sample] = []
@@ -250,6 +263,9 @@ class Op(Generic[P, R]):
             if operand.kind is OperandKind.BUFFER:
                 given[operand.name] = buffer_of(value, what=f"{self.name}: `{operand.name}`")
             elif operand.kind is OperandKind.VARIADIC:
+                if not isinstance(value, (TensorValue, Iterable)):
+                    wanted = f"`{operand.name}` must be several tensors, not {type(value).__name__}"
+                    self.refuse(Refusal(wanted, code="MG017", error=GraphTypeError), ())
                 given[operand.name] = [
                     tensor_of(v, what=f"{self.name}: `{operand.name}[{at}]`") for at, v in enumerate(value)
                 ]
@@ -284,7 +300,7 @@ class Op(Generic[P, R]):
                 (),
             )
         target: DType = strong[0].dtype
-        for value in strong[1:]:
+        for value in strong[1:] if self._casts else ():
             common = promote(target, value.dtype)
             if common is None:
                 self.refuse(
@@ -303,7 +319,7 @@ class Op(Generic[P, R]):
             value = given[name]
             if not isinstance(value, TensorValue):
                 given[name] = strengthen(value, like, op=self.name)
-            elif value.dtype is not target:
+            elif self._casts and value.dtype is not target:
                 given[name] = cast_op(value, target)
 
     def infer(
@@ -373,7 +389,11 @@ class Op(Generic[P, R]):
         """The result arrays of a node, from its operand arrays; buffers are changed in place."""
         if self._meaning is None:
             raise TypeError(f"{self!r} has no meaning")
-        result = self._meaning(**self._arguments(operands, node.segments, node.attributes))
+        import numpy as np
+
+        # Infinities and NaN are what IEEE 754 says, and ints wrap around: nothing to warn of.
+        with np.errstate(all="ignore"):
+            result = self._meaning(**self._arguments(operands, node.segments, node.attributes))
         return () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
 
     def _arguments(
@@ -466,6 +486,7 @@ def op(
     reads: Sequence[str] = (),
     writes: Sequence[str] = (),
     many: bool = False,
+    casts: bool = True,
 ) -> Callable[[Callable[P, R]], Op[P, R]]:
     """Declares an op.
 
@@ -476,10 +497,11 @@ def op(
         reads: Buffer operands that it reads.
         writes: Buffer operands that it writes.
         many: The result is a list, also where it has one element.
+        casts: Whether promoted tensors of different dtypes are cast, rather than refused.
     """
 
     def declare(fn: Callable[P, R]) -> Op[P, R]:
-        made: Op[P, R] = Op(fn, name=name, version=version, promoted=promoted, reads=reads, writes=writes)
+        made: Op[P, R] = Op(fn, name=name, version=version, promoted=promoted, reads=reads, writes=writes, casts=casts)
         made._many = many  # noqa: SLF001 - this module's own class
         key = (made.domain, made.name, made.version)
         if key in REGISTRY:

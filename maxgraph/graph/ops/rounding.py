@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from ...dtype import DType
 from ..value import TensorValue, TensorValueLike
+from .emitter import Emitter, Handle
+from .kernels import WIDE_FLOATS
 from .registry import op
 from .unary import float_unary
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 __all__ = ["ceil", "floor", "round_", "trunc"]
 
@@ -98,6 +94,7 @@ float_unary(round_, lambda b, x: b.node("Round", x), lambda np, x: np.round(x), 
 
 
 def _lower_trunc(b: Emitter, x: Handle) -> Handle:
+    # ONNX has no Trunc, and a cast to int64 would lose what is larger.
     below = b.node("Less", x, b.constant(0, x.dtype), dtype=DType.bool)
     return b.node("Where", below, b.node("Ceil", x), b.node("Floor", x), dtype=x.dtype)
 
@@ -126,4 +123,4 @@ def trunc(x: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
     """
 
 
-float_unary(trunc, _lower_trunc, lambda np, x: np.trunc(x), -4, 4)
+float_unary(trunc, _lower_trunc, lambda np, x: np.trunc(x), -4, 4, kernels=WIDE_FLOATS)

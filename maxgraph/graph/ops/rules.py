@@ -7,10 +7,20 @@ from collections.abc import Sequence
 from ...errors import GraphTypeError
 from ..dim import Dim
 from ..shape import Shape
-from ..type import TensorType
-from .registry import Refusal
+from ..type import TensorType, static_dim
+from .registry import Refusal, axis_of
 
-__all__ = ["broadcast", "broadcast_dims", "need_dtype", "need_float", "need_rank"]
+__all__ = [
+    "broadcast",
+    "broadcast_dims",
+    "need_bool",
+    "need_dtype",
+    "need_float",
+    "need_number",
+    "need_rank",
+    "reduced",
+    "refuse_type",
+]
 
 
 def broadcast_dims(a: Dim, b: Dim) -> Dim | None:
@@ -36,7 +46,7 @@ def broadcast(**operands: TensorType) -> Shape:
             other = type_.shape[axis]
             common = broadcast_dims(dim, other)
             if common is None:
-                symbolic = any(not d.polynomial.value for d in (dim, other))
+                symbolic = static_dim(dim) is None or static_dim(other) is None
                 raise Refusal(
                     f"axis {axis} of `{owner}` is {dim} but axis {axis} of `{name}` is {other}",
                     code="MG011",
@@ -59,6 +69,21 @@ def need_dtype(condition: bool, type_: TensorType, name: str, wanted: str, help:
 def need_float(type_: TensorType, name: str = "x") -> None:
     """Refuses an operand that is not floating-point."""
     need_dtype(type_.dtype.is_float(), type_, name, "floating-point", "cast it first, e.g. x.cast(DType.float32)")
+
+
+def need_number(type_: TensorType, name: str = "x") -> None:
+    """Refuses an operand that is bool."""
+    need_dtype(type_.dtype.name != "bool", type_, name, "a number", "cast it first, e.g. x.cast(DType.int32)")
+
+
+def reduced(x: TensorType, axis: int) -> TensorType:
+    """The type with size 1 along an axis.
+
+    Raises:
+        Refusal: There is no such axis.
+    """
+    at = axis_of(axis, x.rank)
+    return x.with_shape([*x.shape[:at], 1, *x.shape[at + 1 :]])
 
 
 def need_rank(type_: TensorType, name: str, ranks: Sequence[int], wanted: str) -> None:

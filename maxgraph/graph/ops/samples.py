@@ -18,7 +18,7 @@ from ..type import BufferType, DeviceRef, TensorType
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Sample", "Spec", "b1", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
+__all__ = ["Sample", "Spec", "b1", "bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,7 @@ u8 = _Specs(DType.uint8)
 u16 = _Specs(DType.uint16)
 u32 = _Specs(DType.uint32)
 u64 = _Specs(DType.uint64)
+bf16 = _Specs(DType.bfloat16)
 f16 = _Specs(DType.float16)
 f32 = _Specs(DType.float32)
 f64 = _Specs(DType.float64)

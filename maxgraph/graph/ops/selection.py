@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
+from .emitter import Emitter, Handle
+from .kernels import select
 from .registry import op
-from .unary import float_unary
+from .rules import broadcast, need_bool
+from .samples import b1, bf16, f16, f32, f64, i16, i64, u64
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,8 +55,7 @@ def _(condition: TensorType, x: TensorType, y: TensorType) -> TensorType:
 
 @where.lowers
 def _(b: Emitter, condition: Handle, x: Handle, y: Handle) -> Handle:
-    kernels = {DType.uint8, DType.int32, DType.int64, DType.float32, DType.float64}
-    return computed(b, kernels, lambda p, q: b.node("Where", condition, p, q, dtype=p.dtype), x, y)
+    return select(b, condition, x, y)
 
 
 @where.reference
@@ -67,5 +70,8 @@ where.samples(
     {"condition": b1[2, 1], "x": i64[1, 3], "y": i64[()]},
     {"condition": b1[4], "x": b1[4], "y": b1[4]},
     {"condition": b1[4], "x": f16[4], "y": f16[4]},
+    {"condition": b1[4], "x": bf16[4], "y": bf16[()]},
+    {"condition": b1[4], "x": i16[4], "y": i16[4]},
+    {"condition": b1[()], "x": u64[2].of([2**63, 1]), "y": u64[2].of([0, 2**64 - 1])},
     {"condition": b1["n:4"], "x": f64["n:4"], "y": f64[1]},
 )

@@ -1,33 +1,39 @@
-"""Changes of shape: the elements stay, in the same order or with axes exchanged."""
+"""Changes of shape: the elements stay, in the same order."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...dtype import DType
+from ...errors import ExecutionError, UnsupportedError, user_location
+from ..dim import Dim, DimLike
 from ..shape import Shape, ShapeLike
 from ..type import DeviceRef, TensorType
 from ..value import TensorValue, TensorValueLike
+from .coerced import tensor_operand
 from .emitter import Emitter, Handle
 from .registry import Refusal, axis_of, op
 from .rules import broadcast_dims
-from .samples import b1, f16, f32, i64
+from .samples import b1, bf16, f32, i64
 
 if TYPE_CHECKING:
     import numpy as np
 
     Array = np.ndarray[Any, Any]
 
-__all__ = ["broadcast_to", "flatten", "permute", "reshape", "shape_to_tensor", "squeeze", "transpose", "unsqueeze"]
+__all__ = ["broadcast_to", "flatten", "reshape", "shape_to_tensor", "squeeze", "unsqueeze"]
 
 
-@op()
-def reshape(x: TensorValueLike, shape: ShapeLike) -> TensorValue:  # type: ignore[empty-body]
+def reshape(x: TensorValueLike, shape: ShapeLike) -> TensorValue:
     """The same elements under another shape.
 
     Args:
         x: A tensor.
         shape: The new dims; one may be -1 and is then what is left. The number of elements must provably be the same.
+
+    Returns:
+        A tensor of the same dtype.
 
     Example:
         >>> from maxgraph.dtype import DType
@@ -41,46 +47,76 @@ def reshape(x: TensorValueLike, shape: ShapeLike) -> TensorValue:  # type: ignor
     Raises:
         ValueError: The numbers of elements differ, or cannot be told to be equal.
     """
+    value = tensor_operand(x, "reshape", "x")
+    try:
+        dims = _resolved(value.shape, Shape(shape))
+    except Refusal as refusal:
+        _reshape.refuse(refusal, [value.to_mlir()])
+    return _reshape(value, dims)
 
 
-@reshape.types
-def _(x: TensorType, shape: Shape) -> TensorType:
-    total = x.shape.num_elements
-    free = [axis for axis, dim in enumerate(shape) if dim == -1]
-    dims = list(shape)
+def _resolved(old: Shape, new: Shape) -> Shape:
+    """The new shape with its -1 replaced by what is left of the elements.
+
+    Raises:
+        Refusal: There are several, or one cannot be resolved.
+    """
+    free = [axis for axis, dim in enumerate(new) if dim == -1]
+    if not free:
+        return new
     if len(free) > 1:
-        raise Refusal("`shape` has more than one -1", code="MG017")
-    if free:
-        others = Shape(dim for axis, dim in enumerate(dims) if axis != free[0]).num_elements
-        if others == 0:
-            raise Refusal(f"-1 in {shape.text} is ambiguous beside a 0", code="MG015")
-        dims[free[0]] = total // others
-    result = x.with_shape(dims)
-    if result.shape.num_elements != total:
-        raise Refusal(
-            f"{x.shape.text} has {total} elements, but {shape.text} does not",
-            code="MG015",
-            help="the numbers of elements must be equal whatever the sizes of the symbols",
-        )
-    return result
+        raise Refusal(f"{new.text} has more than one -1", code="MG017")
+    others = Shape([*new[: free[0]], *new[free[0] + 1 :]]).num_elements
+    if others == 0:
+        raise Refusal(f"-1 in {new.text} is ambiguous beside a 0", code="MG015")
+    rest = old.num_elements // others
+    if rest * others != old.num_elements:
+        raise _other_count(old, new)
+    return Shape([*new[: free[0]], rest, *new[free[0] + 1 :]])
 
 
-@reshape.lowers
-def _(b: Emitter, x: Handle, shape: Shape) -> Handle:  # noqa: ARG001 - the result type has the -1 resolved
-    return b.reshape(x, b.results[0].shape)
+def _other_count(old: Shape, new: Shape) -> Refusal:
+    is_static = Shape.is_static(old) and Shape.is_static(new)
+    return Refusal(
+        f"{old.text} has {old.num_elements} elements, which {new.text} does not hold",
+        code="MG015",
+        help=None if is_static else "the numbers of elements must be equal whatever the sizes of the symbols",
+    )
 
 
-@reshape.reference
+@op(name="reshape")
+def _reshape(x: TensorValueLike, shape: ShapeLike) -> TensorValue:  # type: ignore[empty-body]
+    """The same elements under another shape, without a -1."""
+
+
+@_reshape.types
+def _(x: TensorType, shape: Shape) -> TensorType:
+    if any(size < 0 for size in shape.static_dims):
+        raise Refusal(f"{shape.text} has a negative size", code="MG015")
+    if shape.num_elements != x.shape.num_elements:
+        raise _other_count(x.shape, shape)
+    return x.with_shape(shape)
+
+
+@_reshape.lowers
+def _(b: Emitter, x: Handle, shape: Shape) -> Handle:
+    return b.reshape(x, shape)
+
+
+@_reshape.reference
 def _(x: Array, shape: tuple[int, ...]) -> Array:
     return x.reshape(shape)
 
 
-reshape.samples(
-    {"x": f32[2, 6], "shape": [3, -1]},
+_reshape.samples(
+    {"x": f32[2, 6], "shape": [3, 4]},
     {"x": f32["n:4", 3], "shape": ["n", 3, 1]},
+    {"x": bf16["n:4", 3], "shape": [Dim("n") * 3]},
     {"x": i64[4], "shape": [2, 2]},
     {"x": f32[1], "shape": []},
+    {"x": b1[()], "shape": [1, 1]},
     {"x": f32[0, 3], "shape": [3, 0]},
+    {"x": f32["n:0", 3], "shape": [3, "n"]},
 )
 
 
@@ -105,17 +141,17 @@ def flatten(x: TensorValueLike, start_dim: int = 0, end_dim: int = -1) -> Tensor
         IndexError: An axis is out of range.
         ValueError: The last axis comes before the first.
     """
-    value = TensorValue(x)
+    value = tensor_operand(x, "flatten", "x")
+    if value.rank == 0:
+        return _reshape(value, [1])
     try:
-        if value.rank == 0:
-            return reshape(value, [1])
         first, last = axis_of(start_dim, value.rank, "start_dim"), axis_of(end_dim, value.rank, "end_dim")
         if first > last:
             raise Refusal(f"`start_dim` {start_dim} comes after `end_dim` {end_dim}", code="MG017")
     except Refusal as refusal:
-        reshape.refuse(refusal, [value.to_mlir()])
+        _reshape.refuse(refusal, [value.to_mlir()])
     middle = value.shape[first : last + 1].num_elements
-    return reshape(value, [*value.shape[:first], middle, *value.shape[last + 1 :]])
+    return _reshape(value, [*value.shape[:first], middle, *value.shape[last + 1 :]])
 
 
 @op()
@@ -197,84 +233,15 @@ def _(x: Array, axis: int) -> Array:
 unsqueeze.samples({"x": f32[2, 3], "axis": 1}, {"x": i64["n:4"], "axis": -1}, {"x": f32[()], "axis": 0})
 
 
-def transpose(x: TensorValueLike, axis_1: int, axis_2: int) -> TensorValue:
-    """The tensor with two axes exchanged.
-
-    Example:
-        >>> from maxgraph.dtype import DType
-        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
-        >>> with Graph("g", input_types=[TensorType(DType.float32, [2, 3], DeviceRef.CPU())]) as graph:
-        ...     y = ops.transpose(graph.inputs[0].tensor, 0, 1)
-        ...     graph.output(y)
-        >>> print(y.type)
-        float32[3, 2]
-
-    Raises:
-        IndexError: An axis is out of range.
-    """
-    value = TensorValue(x)
-    if value.rank == 0:
-        return value
-    try:
-        first, second = axis_of(axis_1, value.rank, "axis_1"), axis_of(axis_2, value.rank, "axis_2")
-    except Refusal as refusal:
-        permute.refuse(refusal, [value.to_mlir()])
-    order = list(range(value.rank))
-    order[first], order[second] = second, first
-    return permute(value, order)
-
-
-@op()
-def permute(x: TensorValueLike, dims: list[int]) -> TensorValue:  # type: ignore[empty-body]
-    """The tensor with its axes in another order.
-
-    Args:
-        x: A tensor.
-        dims: For each axis of the result, the axis of `x` that it is; each once.
-
-    Example:
-        >>> from maxgraph.dtype import DType
-        >>> from maxgraph.graph import DeviceRef, Graph, TensorType, ops
-        >>> with Graph("g", input_types=[TensorType(DType.float32, [2, 3, 4], DeviceRef.CPU())]) as graph:
-        ...     y = ops.permute(graph.inputs[0].tensor, [2, 0, 1])
-        ...     graph.output(y)
-        >>> print(y.type)
-        float32[4, 2, 3]
-
-    Raises:
-        IndexError: An axis is out of range.
-        ValueError: An axis is missing or repeated.
-    """
-
-
-@permute.types
-def _(x: TensorType, dims: tuple[int, ...]) -> TensorType:
-    axes = [axis_of(axis, x.rank, "dims") for axis in dims]
-    if sorted(axes) != list(range(x.rank)):
-        raise Refusal(f"`dims` {list(dims)} must hold each axis of `x` once (rank {x.rank})", code="MG017")
-    return x.with_shape(x.shape[axis] for axis in axes)
-
-
-@permute.lowers
-def _(b: Emitter, x: Handle, dims: tuple[int, ...]) -> Handle:
-    return b.node("Transpose", x, perm=[axis % x.rank for axis in dims], shape=b.results[0].shape)
-
-
-@permute.reference
-def _(x: Array, dims: tuple[int, ...]) -> Array:
-    return x.transpose(dims)
-
-
-permute.samples({"x": f32[2, 3, 4], "dims": [2, 0, 1]}, {"x": f16["n:4", 3], "dims": [-1, 0]}, {"x": b1[3], "dims": [0]})
-
-
-@op()
-def broadcast_to(x: TensorValueLike, shape: ShapeLike) -> TensorValue:  # type: ignore[empty-body]
+def broadcast_to(
+    x: TensorValueLike, shape: TensorValue | ShapeLike, out_dims: Iterable[DimLike] | None = None
+) -> TensorValue:
     """The tensor repeated along axes of size 1, and along new axes in front.
 
     Args:
         x: A tensor.
         shape: The new dims; aligned at the last axis, each is that of `x`, or that of `x` is 1.
+        out_dims: As `shape`, where that is given as well (MAX needs it beside a tensor).
 
     Example:
         >>> from maxgraph.dtype import DType
@@ -286,11 +253,30 @@ def broadcast_to(x: TensorValueLike, shape: ShapeLike) -> TensorValue:  # type: 
         float32[2, 3, 4]
 
     Raises:
+        NotImplementedError: `shape` is a tensor.
         ValueError: A dim is neither that of `x` nor is that of `x` 1.
     """
+    value = tensor_operand(x, "broadcast_to", "x")
+    if isinstance(shape, TensorValue):
+        raise UnsupportedError(
+            "broadcast_to: `shape` cannot be a tensor",
+            code="MG017",
+            where=user_location(columns=True),
+            help="give the dims themselves; they may be symbolic",
+        )
+    dims = Shape(shape)
+    if out_dims is not None and dims != Shape(out_dims):
+        refusal = Refusal(f"`shape` is {dims.text}, but `out_dims` {Shape(out_dims).text}", code="MG015")
+        _broadcast_to.refuse(refusal, [value.to_mlir()])
+    return _broadcast_to(value, dims)
 
 
-@broadcast_to.types
+@op(name="broadcast_to")
+def _broadcast_to(x: TensorValueLike, shape: ShapeLike) -> TensorValue:  # type: ignore[empty-body]
+    """The tensor repeated along axes."""
+
+
+@_broadcast_to.types
 def _(x: TensorType, shape: Shape) -> TensorType:
     if len(shape) < x.rank:
         raise Refusal(f"{x.shape.text} has more axes than {shape.text}", code="MG014")
@@ -302,22 +288,34 @@ def _(x: TensorType, shape: Shape) -> TensorType:
     return x.with_shape(shape)
 
 
-@broadcast_to.lowers
+@_broadcast_to.lowers
 def _(b: Emitter, x: Handle, shape: Shape) -> Handle:
-    return x if x.shape == shape else b.node("Expand", x, b.dims(shape), shape=shape)
+    if x.shape == shape:
+        return x
+    if Shape.is_static(shape) and shape.num_elements == 0:
+        import numpy as np
+
+        # Onnxruntime's optimiser takes an Expand from 1 to 0 elements for one that changes nothing.
+        return b.constant(np.zeros(shape.static_dims), x.dtype)
+    dtype = DType.float32 if x.dtype is DType.bfloat16 else x.dtype  # the only one without a kernel
+    return b.cast(b.node("Expand", b.cast(x, dtype), b.dims(shape), shape=shape), x.dtype)
 
 
-@broadcast_to.reference
-def _(x: Array, shape: tuple[int, ...]) -> Array:
+@_broadcast_to.reference
+def _(x: Array, shape: tuple[int | None, ...]) -> Array:
     import numpy as np
 
-    return np.broadcast_to(x, shape).copy()
+    if None in shape:
+        raise Refusal("the size of a symbol cannot be told from any input", code="MG034", error=ExecutionError)
+    return np.broadcast_to(x, shape)  # type: ignore[arg-type]  # no None is left
 
 
-broadcast_to.samples(
+_broadcast_to.samples(
     {"x": f32[3, 1], "shape": [2, 3, 4]},
     {"x": f32[1], "shape": [0]},
     {"x": i64[()], "shape": [2]},
+    {"x": bf16[2, 1], "shape": [2, 2]},
+    {"x": b1[2], "shape": [2]},
     {"x": f32["n:4", 1], "shape": ["n", 3]},
 )
 

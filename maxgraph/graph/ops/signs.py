@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import TYPE_CHECKING, Any
 
+from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
+from .emitter import Emitter, Handle
+from .kernels import ARITHMETIC, computed
 from .registry import op
-from .unary import float_unary
+from .rules import need_number
+from .samples import bf16, f32, f64, i8, i32, i64, u8
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,6 +19,11 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 __all__ = ["abs_", "negate"]
+
+
+def _same(x: TensorType) -> TensorType:
+    need_number(x)
+    return x
 
 
 @op(name="abs")
@@ -44,8 +54,15 @@ def _(x: Array) -> Array:
     return builtins.abs(x)
 
 
-abs_.types(_number)
-abs_.samples({"x": f32[2, 3]}, {"x": i32[4]}, {"x": u8[3]}, {"x": i8[4]}, {"x": f64[2].of([float("nan"), -0.0])})
+abs_.types(_same)
+abs_.samples(
+    {"x": f32[2, 3]},
+    {"x": i32["n:4"]},
+    {"x": u8[3]},
+    {"x": i8[3].of([-128, -1, 5])},
+    {"x": bf16[3]},
+    {"x": f64[2].of([float("nan"), -0.0])},
+)
 
 
 @op()
@@ -78,5 +95,12 @@ def _(x: Array) -> Array:
     return -x
 
 
-negate.types(_number)
-negate.samples({"x": f32[2, 3]}, {"x": i64[4]}, {"x": u8[3].between(0, 9)}, {"x": i8[3]})
+negate.types(_same)
+negate.samples(
+    {"x": f32[2, 3]},
+    {"x": i64["n:4"]},
+    {"x": u8[3].between(0, 9)},
+    {"x": i8[2].of([-128, 5])},
+    {"x": bf16[3]},
+    {"x": f64[0]},
+)

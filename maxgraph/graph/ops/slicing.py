@@ -251,7 +251,8 @@ def _numpy_window(shape: tuple[int, ...], attributes: dict[str, Any]) -> tuple[s
         last = start + (extent - 1) * step
         size = shape[axis]
         if not (0 <= start <= size if extent == 0 else 0 <= start < size and 0 <= last < size):
-            what = f"index {start}" if axis in attributes["squeezed"] else f"the slice from {start} of {extent} elements"
+            is_index = axis in attributes["squeezed"]
+            what = f"index {start}" if is_index else f"the slice from {start} of {extent} elements"
             raise Refusal(f"{what} is out of range for axis {axis} of size {size}", code="MG035", error=ExecutionError)
         end = last + (1 if step > 0 else -1)
         slices.append(slice(start, start if extent == 0 else None if end < 0 else end, step))
@@ -271,7 +272,7 @@ def _(destination: np.ndarray[Any, Any], source: np.ndarray[Any, Any], **attribu
 
 
 def _case(starts: list[int], extents: list[int], steps: list[int], **rest: Any) -> dict[str, Any]:  # noqa: ANN401
-    empty = {"dynamic_starts": [], "stops": [], "squeezed": [], "dynamic": [], "bounded": []}
+    empty: dict[str, Any] = {"dynamic_starts": [], "stops": [], "squeezed": [], "dynamic": [], "bounded": []}
     return {**empty, "starts": starts, "extents": extents, "steps": steps, **rest}
 
 
@@ -283,7 +284,9 @@ _slice.samples(
     {"x": f32[5, 6], **_case([0, 0], [5, 2], [1, 2], dynamic=[1], dynamic_starts=[i64[()].of(3)])},
     {
         "x": f32[5, 6],
-        **_case([0, 0], [5, 2], [1, 1], dynamic=[1], dynamic_starts=[i64[()].of(3)], bounded=[1], stops=[i64[()].of(5)]),
+        **_case(
+            [0, 0], [5, 2], [1, 1], dynamic=[1], dynamic_starts=[i64[()].of(3)], bounded=[1], stops=[i64[()].of(5)]
+        ),
     },
     {"x": f32["n:4", 3], **_case([0, 1], ["n", 2], [1, 1])},  # type: ignore[list-item]  # a symbolic extent
 )

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..type import TensorType
 from ..value import TensorValue, TensorValueLike
-from .registry import op
-from .unary import float_unary
+from .emitter import Emitter, Handle
+from .kernels import WIDE_FLOATS, computed, narrowed, widened
+from .registry import Op, axis_of, op
+from .rules import need_float
+from .samples import bf16, f16, f32, f64
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,27 +72,31 @@ def _normalised(declared: Op[..., Any], onnx_op: str, *, log: bool) -> None:
 
     @declared.lowers
     def _(b: Emitter, value: Handle, axis: int) -> Handle:
-        return computed(b, {DType.float32, DType.float64}, lambda x: b.node(onnx_op, x, axis=axis), value)
+        return computed(b, WIDE_FLOATS, lambda x: b.node(onnx_op, x, axis=axis), value)
 
     @declared.reference
     def _(value: Array, axis: int) -> Array:
-        np = _numpy()
-        wide = value.astype(np.float32) if value.dtype.itemsize < 4 else value
-        if wide.shape[axis] == 0:
-            return value.copy()
-        with np.errstate(all="ignore"):
-            moved = wide - wide.max(axis, keepdims=True)
-            total = np.exp(moved).sum(axis, keepdims=True)
-            result = moved - np.log(total) if log else np.exp(moved) / total
-        return result.astype(value.dtype)  # type: ignore[no-any-return]
+        import numpy as np
+
+        if value.shape[axis] == 0:
+            return value
+        wide = widened(value)
+        moved = wide - wide.max(axis, keepdims=True)
+        total = np.exp(moved).sum(axis, keepdims=True)
+        result = moved - np.log(total) if log else np.exp(moved) / total
+        return narrowed(result, value)
 
     declared.samples(
         {"value": f32[3, 4], "axis": -1},
         {"value": f64[3, 4], "axis": 0},
         {"value": f16[3, 4], "axis": 1},
+        {"value": bf16[2, 4], "axis": 1},
+        {"value": f32[2, 2, 3], "axis": -2},
         {"value": f32["n:4", 3], "axis": -1},
         {"value": f32[2, 2].between(50, 90), "axis": 1},
         {"value": f32[0, 2], "axis": 1},
+        {"value": f32[2, 0], "axis": 1},
+        {"value": f32[2, 2].of([-float("inf"), 0, float("nan"), 1]), "axis": 1},
     )
 
 

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ..value import TensorValue, TensorValueLike
 from .registry import op
 from .unary import float_unary
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 __all__ = ["cos", "sin", "tanh"]
 

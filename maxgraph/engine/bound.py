@@ -1,0 +1,178 @@
+"""One set of memory, bound to a model's inputs and outputs."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..driver.arrays import Array
+from ..errors import InternalError
+from ..lower.lowered import BufferBinding
+from .cells import Cell
+from .layout import Layout
+from .memory import Owners, check_buffers_apart, ranges_of
+from .ort import OrtBinding, same_memory
+from .results import Results
+
+if TYPE_CHECKING:
+    from .program import Program
+    from .signature import Form
+    from .state import State
+
+__all__ = ["Bound"]
+
+#: Inputs up to this size are copied into memory that stays bound, which is cheaper than binding anew; larger ones are
+#: read where they lie.
+COPIED_INPUT_BYTES = 64 * 1024
+
+
+class Bound:
+    """Bindings that serve every call with these sizes and this memory, one at a time.
+
+    The caller's arrays are not kept alive: they are known by weak reference, and bound again by address.
+
+    Attributes:
+        layout: The sizes.
+        owners: Who owns the caller's buffers.
+        ranges: Where they lie.
+    """
+
+    __slots__ = (
+        "_back",
+        "_binding",
+        "_known",
+        "_large",
+        "_results",
+        "_scratch",
+        "_swaps",
+        "_writes",
+        "layout",
+        "owners",
+        "ranges",
+    )
+
+    def __init__(
+        self, program: Program, form: Form, layout: Layout, callers: Sequence[Array], state: State
+    ) -> None:
+        if program.session is None:
+            raise AssertionError(program)  # pragma: no cover - such a program runs nothing
+        check_buffers_apart(form, callers)
+        self.layout = layout
+        self._binding = OrtBinding(program.session)
+        self._writes: list[tuple[int, Array]] = []
+        self._large: list[tuple[int, str]] = []
+        self._scratch: list[Array] = []
+        self._back: list[tuple[int, Array]] = []
+        self._swaps: list[tuple[Cell, Array]] = []
+        self._remember(callers)
+        self._bind_tensors(program)
+        given = iter(range(len(callers)))
+        for buffer in program.lowered.buffers:
+            if buffer.state is not None and buffer.state.scratch:
+                self._bind_scratch(buffer)
+            elif buffer.state is None and callers:
+                self._bind_caller(buffer, callers, next(given))
+            else:
+                self._bind_cell(buffer, state.cell(buffer.name))
+        self._results = Results(program.lowered, program.session, self._binding, layout)
+
+    def serves(self, layout: Layout, callers: Sequence[Array]) -> bool:
+        """Whether a call with these sizes and these buffers can use it as it is."""
+        if self.layout is not layout or len(self._known) != len(callers):
+            return False
+        for cell, array in self._swaps:
+            if cell.array is not array:
+                return False
+        for known, array in zip(self._known, callers, strict=True):
+            if known() is not array:
+                if ranges_of(callers) != self.ranges:
+                    return False
+                self._remember(callers)  # other arrays over the same memory
+                break
+        return True
+
+    def run(self, tensors: Sequence[Array], callers: Sequence[Array]) -> list[Array]:
+        """Runs the model; the outputs are the caller's own.
+
+        Raises:
+            OrtFailure: onnxruntime failed.
+        """
+        for at, memory in self._writes:
+            memory[...] = tensors[at]
+        kept = [self._bind_large(name, tensors[at]) for at, name in self._large]
+        for memory in self._scratch:
+            memory.fill(0)
+        self._results.prepare()
+        self._binding.run()
+        del kept
+        for at, memory in self._back:
+            callers[at][...] = memory
+        for cell, _ in self._swaps:
+            cell.swap()
+        return self._results.take()
+
+    def _remember(self, callers: Sequence[Array]) -> None:
+        self._known = [weakref.ref(array) for array in callers]
+        self.ranges = ranges_of(callers)
+        self.owners = Owners(callers)
+
+    def _bind_tensors(self, program: Program) -> None:
+        for at, tensor in enumerate(program.lowered.inputs):
+            if tensor.onnx_name is None:
+                continue
+            shape, dtype = tensor.type.shape.evaluate(self.layout.sizes), tensor.type.dtype.to_numpy()
+            if int(np.prod(shape)) * dtype.itemsize > COPIED_INPUT_BYTES:
+                self._large.append((at, tensor.onnx_name))
+            else:
+                memory = np.zeros(shape, dtype)
+                self._binding.bind_input(tensor.onnx_name, memory)
+                self._writes.append((at, memory))
+
+    def _bind_large(self, name: str, array: Array) -> Array:
+        flags = array.flags
+        if not (flags.c_contiguous and flags.aligned):
+            array = np.array(array, order="C", copy=True)
+        self._binding.bind_input(name, array)
+        return array
+
+    def _bind_scratch(self, buffer: BufferBinding) -> None:
+        memory = np.zeros(buffer.type.shape.evaluate(self.layout.sizes), buffer.type.dtype.to_numpy())
+        self._scratch.append(memory)
+        self._bind_buffer(buffer, memory)
+        if buffer.versions and not buffer.plan.mode.shares_memory:
+            second = np.zeros_like(memory)
+            self._scratch.append(second)
+            self._bind_versions(buffer, second)
+
+    def _bind_caller(self, buffer: BufferBinding, callers: Sequence[Array], at: int) -> None:
+        self._bind_buffer(buffer, callers[at])
+        if buffer.versions and not buffer.plan.mode.shares_memory:
+            second = np.zeros_like(callers[at])
+            self._back.append((at, second))
+            self._bind_versions(buffer, second)
+
+    def _bind_cell(self, buffer: BufferBinding, cell: Cell) -> None:
+        memory = cell.allocate(self.layout.sizes)
+        self._bind_buffer(buffer, memory)
+        if buffer.versions and not buffer.plan.mode.shares_memory:
+            # Also where the plan says that a new value is copied back: it was made for memory of the caller's, and
+            # memory of a state can be exchanged.
+            self._swaps.append((cell, memory))
+            self._bind_versions(buffer, cell.second())
+
+    def _bind_buffer(self, buffer: BufferBinding, memory: Array) -> None:
+        """Binds the old value, and the new ones where they share its memory."""
+        if not same_memory(memory):
+            raise InternalError(f"onnxruntime does not take the memory of buffer `{buffer.name}`", code="MG043")
+        if buffer.onnx_name is not None:
+            shape = buffer.onnx_shape.evaluate(self.layout.sizes)
+            self._binding.bind_input(buffer.onnx_name, memory.reshape(shape))
+        if buffer.plan.mode.shares_memory:
+            self._bind_versions(buffer, memory)
+
+    def _bind_versions(self, buffer: BufferBinding, memory: Array) -> None:
+        for version in buffer.versions:
+            self._binding.bind_output(version.onnx_name, memory.reshape(version.shape.evaluate(self.layout.sizes)))

@@ -1,0 +1,124 @@
+"""The memory of one buffer of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..driver.arrays import Array
+from ..errors import InputError, StateError
+from ..graph.graph import Graph
+from ..graph.shape import Shape
+from ..graph.type import BufferType
+from ..reference.symbols import Symbols
+
+__all__ = ["Cell", "initial_values"]
+
+
+def initial_values(graph: Graph, weights: Mapping[str, Array] | None = None) -> dict[str, Array]:
+    """The recorded initial value of each buffer that has one.
+
+    Args:
+        graph: The graph.
+        weights: Elements of weights that the graph does not hold itself.
+    """
+    found = {}
+    for info in graph.buffers:
+        if info.state is not None and info.state.initial is not None:
+            name = info.state.initial
+            data = graph.weights[name].data
+            if weights is not None and name in weights:
+                found[info.name] = weights[name]
+            elif data is not None:
+                found[info.name] = data.numpy()
+    return found
+
+
+class Cell:
+    """One buffer's memory.
+
+    Attributes:
+        name, type: The buffer's.
+        initial: Its recorded initial value; None: zeros.
+        array: The memory; None until it is first used, and while a symbolic size is not known.
+        spare: A second memory, for a plan that exchanges the two.
+    """
+
+    __slots__ = ("array", "initial", "name", "spare", "type")
+
+    def __init__(self, name: str, type_: BufferType, initial: Array | None) -> None:
+        self.name = name
+        self.type = type_
+        self.initial = initial
+        self.array: Array | None = None
+        self.spare: Array | None = None
+
+    def allocate(self, sizes: Mapping[str, int]) -> Array:
+        """The memory; made now if there is none yet, and then zero or the initial value.
+
+        Raises:
+            StateError: A size is not known.
+        """
+        if self.array is None:
+            try:
+                shape = self.type.shape.evaluate(sizes)
+            except KeyError:
+                raise StateError(
+                    f"the size of buffer `{self.name}` is not known yet: {self.type}",
+                    code="MG037",
+                    help=f"give it a value first: state.set({self.name!r}, array)",
+                ) from None
+            self.array = np.zeros(shape, self.type.dtype.to_numpy())
+            if self.initial is not None:
+                self.array[...] = self.initial
+        return self.array
+
+    def second(self) -> Array:
+        """The second memory, of the same size; its contents do not matter."""
+        if self.spare is None:
+            if self.array is None:
+                raise AssertionError(self.name)  # pragma: no cover - allocate() comes first
+            self.spare = np.zeros_like(self.array)
+        return self.spare
+
+    def swap(self) -> None:
+        """Exchanges the two memories."""
+        self.array, self.spare = self.spare, self.array
+
+    def reset(self) -> None:
+        """Sets the initial value again, in the same memory."""
+        if self.array is not None:
+            self.array[...] = 0 if self.initial is None else self.initial
+
+    def check(self, value: Array) -> None:
+        """Does nothing if the value fits.
+
+        Raises:
+            StateError: Its dtype or shape differs.
+        """
+        wanted = self.type.dtype.to_numpy()
+        fits = value.dtype == wanted and value.ndim == len(self.type.shape) and _sizes_fit(self.type.shape, value)
+        if not fits:
+            raise StateError(
+                f"the value does not fit buffer `{self.name}`",
+                code="MG037",
+                details=[("wanted", str(self.type)), ("given", f"{value.dtype}{list(value.shape)}")],
+            )
+
+    def set(self, value: Array) -> bool:
+        """Copies a value in, which fits. Says whether the memory is another one now."""
+        if self.array is not None and self.array.shape == value.shape:
+            self.array[...] = value
+            return False
+        self.array = np.array(value, order="C", copy=True, subok=False)
+        self.spare = None
+        return True
+
+
+def _sizes_fit(shape: Shape, value: Array) -> bool:
+    try:
+        Symbols().bind_input("", shape, value.shape)
+    except InputError:
+        return False
+    return True

@@ -1,0 +1,116 @@
+"""Whose memory is whose: arguments that overlap, and memory that another execution changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ..driver.arrays import Array
+from ..errors import InputError, StateInUseError
+from .signature import Form
+
+__all__ = ["Owners", "Ranges", "check_buffers_apart", "check_tensors_apart", "claim", "ranges_of", "release"]
+
+#: First and one-past-the-last byte of each buffer.
+Ranges = tuple[tuple[int, int], ...]
+
+_lock = threading.Lock()
+_active: list[Ranges] = []
+
+
+def _owner(array: Array) -> Array | None:
+    """The array that holds the memory; None where it is held by something else, such as a memory map."""
+    while (base := array.base) is not None:
+        if not isinstance(base, np.ndarray):
+            return None
+        array = base
+    return array if array.flags.owndata else None
+
+
+class Owners:
+    """Who owns the memory of some buffers, so that most arguments are told apart from them at once.
+
+    An array that owns its memory overlaps only what is a view of it.
+    """
+
+    __slots__ = ("_foreign", "_ids")
+
+    def __init__(self, buffers: Sequence[Array]) -> None:
+        owners = [_owner(buffer) for buffer in buffers]
+        # Numbers are enough: an owner lives as long as the buffer, and this object is dropped when that is.
+        self._ids = {id(owner) for owner in owners if owner is not None}
+        self._foreign = any(owner is None for owner in owners)
+
+    def apart(self, array: Array) -> bool:
+        """Whether the array certainly has no memory in common with the buffers."""
+        if self._foreign:
+            return False
+        if array.base is None and array.flags.owndata:
+            return id(array) not in self._ids
+        owner = _owner(array)
+        return owner is not None and id(owner) not in self._ids
+
+
+def check_tensors_apart(form: Form, owners: Owners, tensors: Sequence[Array], buffers: Sequence[Array]) -> None:
+    """Does nothing if no tensor overlaps a buffer.
+
+    Raises:
+        InputError: One does: what it holds would depend on when it is read.
+    """
+    for number, array in enumerate(tensors):
+        if not owners.apart(array):
+            for at, buffer in enumerate(buffers):
+                if np.may_share_memory(array, buffer):
+                    raise _overlap(form.buffers[at][1].name, form.tensors[number][1].name)
+
+
+def check_buffers_apart(form: Form, buffers: Sequence[Array]) -> None:
+    """Does nothing if no two buffers overlap.
+
+    Raises:
+        InputError: Two do: a store to one would change the other.
+    """
+    ordered = sorted(zip(ranges_of(buffers), form.buffers, strict=True), key=lambda pair: pair[0])
+    for ((_, end), (_, first)), ((start, stop), (_, second)) in pairwise(ordered):
+        if start < end and stop > start:
+            raise _overlap(first.name, second.name)
+
+
+def _overlap(one: str, other: str) -> InputError:
+    return InputError(
+        f"inputs `{one}` and `{other}` overlap in memory, and `{one}` is a buffer",
+        code="MG033",
+        help="give one of them a copy",
+    )
+
+
+def ranges_of(buffers: Sequence[Array]) -> Ranges:
+    """Where contiguous buffers lie."""
+    return tuple((start := buffer.ctypes.data, start + buffer.nbytes) for buffer in buffers)
+
+
+def claim(ranges: Ranges) -> None:
+    """Takes memory for one execution.
+
+    Raises:
+        StateInUseError: Another one changes it.
+    """
+    with _lock:
+        for others in _active:
+            for start, end in ranges:
+                if any(start < stop and begin < end for begin, stop in others):
+                    raise StateInUseError(
+                        "the memory of a buffer is used by another execution",
+                        code="MG036",
+                        help="give each thread buffers of its own",
+                    )
+        _active.append(ranges)
+
+
+def release(ranges: Ranges) -> None:
+    """Gives memory back."""
+    with _lock:
+        _active.remove(ranges)

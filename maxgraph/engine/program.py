@@ -1,0 +1,80 @@
+"""A lowered graph with its onnxruntime session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..driver.arrays import Array
+from ..lower.lowered import Lowered
+from .bound import Bound
+from .failures import explain
+from .layout import Layout
+from .memory import check_tensors_apart, claim, release
+from .ort import OrtFailure, OrtSession
+from .signature import Form
+from .state import State
+
+__all__ = ["Executor", "Program"]
+
+
+class Executor(Protocol):
+    """What runs a graph, once everything about a call is checked but what overlaps."""
+
+    def run(
+        self, form: Form, tensors: Sequence[Array], callers: Sequence[Array], layout: Layout, state: State
+    ) -> list[Array]:
+        """One execution.
+
+        Args:
+            form: How the arguments were passed.
+            tensors: The tensors.
+            callers: The buffers that the caller passed; none where the state holds all of them.
+            layout: The call's sizes.
+            state: Holds the other buffers; the execution has it for itself.
+
+        Returns:
+            The outputs, arrays of the caller's own.
+
+        Raises:
+            InputError: A buffer overlaps another argument.
+            StateInUseError: Another execution uses the memory of a buffer.
+            ExecutionError: The graph fails on this data; every buffer is as it was.
+            InternalError: Anything else.
+        """
+        ...
+
+
+class Program:
+    """Runs a lowered graph on onnxruntime.
+
+    Attributes:
+        lowered: The graph.
+        session: The session; None where the graph computes nothing.
+    """
+
+    def __init__(self, lowered: Lowered, session: OrtSession | None) -> None:
+        self.lowered = lowered
+        self.session = session
+
+    def run(
+        self, form: Form, tensors: Sequence[Array], callers: Sequence[Array], layout: Layout, state: State
+    ) -> list[Array]:
+        """See `Executor.run`."""
+        if self.session is None:
+            return []
+        pool = state.pool(self)
+        bound = pool.take(layout, callers) or Bound(self, form, layout, callers, state)
+        try:
+            if not callers:
+                return bound.run(tensors, callers)
+            check_tensors_apart(form, bound.owners, tensors, callers)
+            claim(bound.ranges)
+            try:
+                return bound.run(tensors, callers)
+            finally:
+                release(bound.ranges)
+        except OrtFailure as failure:
+            raise explain(failure, self.lowered) from None
+        finally:
+            pool.put(bound)
