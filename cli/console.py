@@ -89,7 +89,7 @@ def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
     return "\n".join(lines)
 
 
-class Names(click.ParamType):
+class Names(click.ParamType[list[str]]):
     """A comma-separated list of known names."""
 
     name = "names"
@@ -104,5 +104,3 @@ class Names(click.ParamType):
             if name not in self.known:
                 self.fail(f"there is no section `{safe(name)}`; {suggest(name, self.known)}", param, ctx)
         return names
-
-

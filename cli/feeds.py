@@ -34,7 +34,8 @@ class Feeds:
     sizes: dict[str, int] = field(default_factory=dict)
     steps: int = 1
 
-    def __iter__(self) -> Iterator[dict[str, Array]]:
+    def each(self) -> Iterator[dict[str, Array]]:
+        """The inputs of each step."""
         for step in range(self.steps):
             yield {**self.fixed, **{name: np.asarray(array[step]) for name, array in self.scanned.items()}}
 
@@ -106,7 +107,9 @@ def _read_set(source: str, kinds: Mapping[str, TensorType]) -> dict[str, Array]:
     if source != "-" and not source.endswith(".json"):
         if not source.endswith((".npz", ".safetensors")):
             raise UsageError(
-                f"{source!r} is neither NAME=VALUE nor a file of inputs", code="MG052", help="use .npz, .safetensors or .json"
+                f"{source!r} is neither NAME=VALUE nor a file of inputs",
+                code="MG052",
+                help="use .npz, .safetensors or .json",
             )
         found = dict(read_set(source))
         if not set(found) & set(kinds):
@@ -133,7 +136,7 @@ def _read_set(source: str, kinds: Mapping[str, TensorType]) -> dict[str, Array]:
 def _check(name: str, array: Array, kind: TensorType, *, scanned: bool) -> None:
     """Refuses an array of another dtype or shape than the input's, before anything runs."""
     wanted = kind.dtype.to_numpy()
-    details = [("wanted", f"steps × {kind}" if scanned else str(kind)), ("given", f"{array.dtype}{list(array.shape)}")]
+    details = [("wanted", f"steps of {kind}" if scanned else str(kind)), ("given", f"{array.dtype}{list(array.shape)}")]
     if array.dtype != wanted:
         raise UsageError(f"input `{name}` has the wrong dtype", code="MG032", details=details)
     shape = array.shape[1:] if scanned else array.shape

@@ -59,7 +59,7 @@ class _Lazy(click.Group):
 )
 @click.pass_context
 def cli(ctx: click.Context, color: str) -> None:
-    """Graphs whose buffers are memory that lives on.
+    r"""Graphs whose buffers are memory that lives on.
 
     \b
     maxg build build.py -o model.maxg

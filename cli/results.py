@@ -89,7 +89,7 @@ def save_results(path: str, arrays: Mapping[str, Array]) -> None:
     try:
         with open(temporary, "xb") as file:
             if path.endswith(".npz"):
-                np.savez(file, **dict(arrays))
+                np.savez(file, **arrays)  # type: ignore[arg-type]  # its stub takes a name of ours for allow_pickle
             elif path.endswith(".safetensors"):
                 from safetensors.numpy import save
 

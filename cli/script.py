@@ -93,7 +93,11 @@ def build_graph(path: str, name: str | None, arguments: Mapping[str, str]) -> Bu
         chosen = chosen or (next(iter(found)) if len(found) == 1 else None)
         if chosen is None:
             message = f"{path} holds several graphs" if found else f"{path} holds no graph"
-            hint = f"name one: {path}:NAME" if found else "keep a Graph in a variable, or write a function `build` that returns one"
+            hint = (
+                f"name one: {path}:NAME"
+                if found
+                else "keep a Graph in a variable, or write a function `build` that returns one"
+            )
             raise UsageError(message, code="MG051", details=[("there are", listing)], help=hint)
         name = chosen
     if name not in found:
@@ -129,7 +133,10 @@ def _typed(function: Any, arguments: Mapping[str, str]) -> dict[str, Any]:
             typed[key] = text if kind == "str" else json.loads(text)
         except json.JSONDecodeError:
             typed[key] = text
-        wanted = {"int": int, "float": (int, float), "bool": bool}.get(kind)
-        if wanted is not None and (not isinstance(typed[key], wanted) or (kind != "bool" and isinstance(typed[key], bool))):
+        kinds: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,)}
+        wanted = kinds.get(kind)
+        if wanted is not None and (
+            not isinstance(typed[key], wanted) or (kind != "bool" and isinstance(typed[key], bool))
+        ):
             raise UsageError(f"`{key}` must be {kind}, not {text!r}", code="MG052")
     return typed

@@ -40,7 +40,9 @@ class Generator:
         found = _RANDOM.fullmatch(self.text)
         if found is None:  # pragma: no cover - parse_value makes no other
             raise AssertionError(self.text)
-        how = found.group(1) or ("int" if kind.dtype.is_integral() else "bool" if kind.dtype is DType.bool else "normal")
+        how = found.group(1) or (
+            "int" if kind.dtype.is_integral() else "bool" if kind.dtype is DType.bool else "normal"
+        )
         low, high = (float(found.group(at)) if found.group(at) else at - 2.0 for at in (2, 3))
         if how == "bool":
             return rng.integers(0, 2, shape).astype(dtype)
@@ -113,7 +115,9 @@ def _from_file(name: str, source: str) -> Array:
             if not key and len(arrays) == 1:
                 return next(iter(arrays.values()))
             if (key or name) not in arrays:
-                raise UsageError(f"{path} holds no `{key or name}`", code="MG052", help=suggest(key or name, list(arrays)))
+                raise UsageError(
+                    f"{path} holds no `{key or name}`", code="MG052", help=suggest(key or name, list(arrays))
+                )
             return arrays[key or name]
     except UsageError:
         raise

@@ -1,7 +1,7 @@
 """Graphs whose buffers are memory that lives on: built in Python, written to a file, run anywhere.
 
-The names follow MAX Graph: `maxgraph.graph`, `maxgraph.dtype`, `maxgraph.driver`, `maxgraph.engine`. Beyond it there are
-`save` and `load`, `maxgraph.lower` and `maxgraph.reference`. Importing this package imports nothing else.
+The names follow MAX Graph: `maxgraph.graph`, `maxgraph.dtype`, `maxgraph.driver`, `maxgraph.engine`. Beyond it there
+are `save` and `load`, `maxgraph.lower` and `maxgraph.reference`. Importing this package imports nothing else.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["__version__", "load", "save"]
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the module holds
+def __getattr__(name: str) -> Any:
     if name in ("load", "save"):
         from . import format as format_
 

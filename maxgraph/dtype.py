@@ -106,7 +106,8 @@ class DType(Enum):
             return np.dtype(self.name)
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, self.name))
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, self.name))
+        return found
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> DType:

@@ -35,7 +35,7 @@ def command(
     as_json: bool,  # noqa: FBT001 - as above
     quiet: int,
 ) -> None:
-    """Write the graph of a Python program to a .maxg file.
+    r"""Write the graph of a Python program to a .maxg file.
 
     \b
     maxg build build.py -o model.maxg

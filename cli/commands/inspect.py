@@ -29,7 +29,7 @@ _SECTIONS = ("io", "nodes", "weights", "buffers", "plan", "bytes", "ops", "meta"
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text or json.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json (maxg.inspect/1).")
 def command(file: str, show: list[str] | None, pattern: str | None, form: str, as_json: bool) -> None:  # noqa: FBT001
-    """Show what is in a .maxg file, without running it.
+    r"""Show what is in a .maxg file, without running it.
 
     \b
     maxg inspect model.maxg
@@ -105,7 +105,15 @@ def _buffers(opened: MaxgFile) -> list[dict[str, Any]]:
     for info in opened.graph.buffers:
         kind = info.value.type
         state = info.state
-        begins = "caller" if state is None else "scratch" if state.scratch else f"weight {state.initial}" if state.initial else "zeros"
+        begins = (
+            "caller"
+            if state is None
+            else "scratch"
+            if state.scratch
+            else f"weight {state.initial}"
+            if state.initial
+            else "zeros"
+        )
         rows.append(
             {
                 "name": info.name,
@@ -128,7 +136,7 @@ def _nodes(opened: MaxgFile) -> list[dict[str, Any]]:
             "results": [{"value": numbers[v], "type": str(v.type)} for v in node.results],
             "attributes": {name: _attribute(value) for name, value in node.attributes.items()},
             "where": str(node.location) if node.location else None,
-            "text": node_text(node, numbers) if not node.op.name == "constant" else _constant(node, numbers),
+            "text": node_text(node, numbers) if node.op.name != "constant" else _constant(node, numbers),
         }
         for node in opened.graph.nodes()
     ]
@@ -145,9 +153,7 @@ def _constant(node: Any, numbers: Any) -> str:
 
 
 def _weights(opened: MaxgFile) -> list[dict[str, Any]]:
-    return [
-        {"name": w.name, "type": str(w.type), "bytes": w.type.num_bytes} for w in opened.graph.weights.values()
-    ]
+    return [{"name": w.name, "type": str(w.type), "bytes": w.type.num_bytes} for w in opened.graph.weights.values()]
 
 
 def _plan(opened: MaxgFile) -> list[dict[str, Any]]:

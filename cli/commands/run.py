@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,7 @@ class _Options:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line (maxg.run/1), each at once.")
 @click.option("-q", "--quiet", count=True, help="Less: -q the answer only, -qq nothing.")
 def command(**options: Any) -> None:
-    """Run a .maxg file, one step or many, with its state.
+    r"""Run a .maxg file, one step or many, with its state.
 
     \b
     maxg run counter.maxg --steps 3 --show-state
@@ -192,10 +193,10 @@ def _steps(model: Model, state: State, feeds: Feeds, options: _Options) -> list[
     from ..results import jsonable
 
     names = [spec.name for spec in model.output_metadata]
-    order = [name for name in (*feeds.fixed, *feeds.scanned)]
-    wanted = [spec.name for spec in model.input_metadata if spec.name in order]
+    given = {*feeds.fixed, *feeds.scanned}
+    wanted = [spec.name for spec in model.input_metadata if spec.name in given]
     results = []
-    for step, feed in enumerate(feeds):
+    for step, feed in enumerate(feeds.each()):
         outputs = model.execute(*(feed[name] for name in wanted), state=state)
         by_name = {name: b.to_numpy() for name, b in zip(names, outputs, strict=True) if name in options.outputs}
         results.append(by_name)
@@ -206,7 +207,7 @@ def _steps(model: Model, state: State, feeds: Feeds, options: _Options) -> list[
                 "outputs": {name: jsonable(array) for name, array in by_name.items()},
             }
             click.echo(json.dumps(line))
-            click.get_text_stream("stdout").flush()
+            sys.stdout.flush()
     return results
 
 
@@ -230,11 +231,16 @@ def _finish(
         if options.output != "-":
             note(f"outputs → {options.output}", quiet=options.quiet or options.as_json)
     if options.show_state and visible:
-        rows = [[f"state {name}", shown(array, whole=options.print_ == "values")] for name, array in state.as_dict().items()]
+        rows = [
+            [f"state {name}", shown(array, whole=options.print_ == "values")] for name, array in state.as_dict().items()
+        ]
         click.echo(table(rows))
     if options.state_out is not None:
         state.save(options.state_out)
-        note(f"state → {options.state_out} ({number(len(state.names), 'buffer')})", quiet=options.quiet or options.as_json)
+        note(
+            f"state → {options.state_out} ({number(len(state.names), 'buffer')})",
+            quiet=options.quiet or options.as_json,
+        )
     checks = compare(stacked(), options.expect, options.rtol, options.atol) if options.expect is not None else []
     failed = [check for check in checks if not check.ok]
     if options.as_json and options.quiet < 2:

@@ -75,7 +75,7 @@ class Buffer:
         return Buffer._over(arr.view(np.ndarray) if arr.flags.carray else _copied(arr), CPU())
 
     @staticmethod
-    def from_dlpack(array: Any, *, copy: bool | None = None) -> Buffer:  # noqa: ANN401 - whatever has __dlpack__
+    def from_dlpack(array: Any, *, copy: bool | None = None) -> Buffer:
         """A buffer over the memory of a DLPack object (a tensor of PyTorch, JAX, CuPy, numpy, or a buffer).
 
         Args:
@@ -163,7 +163,7 @@ class Buffer:
         """The elements: the memory itself on the CPU, a copy where the device is an accelerator."""
         return self._array.view() if self.is_host else self._array.copy()
 
-    def item(self) -> Any:  # noqa: ANN401 - a bool, int or float
+    def item(self) -> Any:
         """The only element, as a Python scalar.
 
         Raises:
@@ -238,7 +238,7 @@ class Buffer:
 
     # Other libraries -----------------------------------------------------------------------------------------------
 
-    def __dlpack__(self, **kwargs: Any) -> Any:  # noqa: ANN401 - the protocol's
+    def __dlpack__(self, **kwargs: Any) -> Any:
         try:
             return self._array.__dlpack__(**kwargs)
         except BufferError as error:

@@ -54,9 +54,7 @@ class Bound:
         "ranges",
     )
 
-    def __init__(
-        self, program: Program, form: Form, layout: Layout, callers: Sequence[Array], state: State
-    ) -> None:
+    def __init__(self, program: Program, form: Form, layout: Layout, callers: Sequence[Array], state: State) -> None:
         if program.session is None:
             raise AssertionError(program)  # pragma: no cover - such a program runs nothing
         check_buffers_apart(form, callers)

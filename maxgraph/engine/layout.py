@@ -83,9 +83,7 @@ class Layouts:
         self._tensor_of = {slot.position: at for at, (_, slot) in enumerate(form.tensors)}
         self._known: dict[object, Layout] = {}
 
-    def get(
-        self, form: Form, tensors: Sequence[Array], callers: Sequence[Array], cells: Sequence[Cell]
-    ) -> Layout:
+    def get(self, form: Form, tensors: Sequence[Array], callers: Sequence[Array], cells: Sequence[Cell]) -> Layout:
         """The layout of a call.
 
         Args:

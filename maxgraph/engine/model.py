@@ -60,7 +60,7 @@ class Model:
         is_static = not any(slot.symbolic for slot in self._full.slots)
         self._static_layout = layouts.get(self._full, [], [], []) if is_static else None
 
-    def execute(self, *args: Any, state: State | None = None) -> list[Buffer]:  # noqa: ANN401 - arrays of any library
+    def execute(self, *args: Any, state: State | None = None) -> list[Buffer]:
         """Runs the model once.
 
         Args:
@@ -99,7 +99,7 @@ class Model:
                 used.release()
         return [Buffer._over(array, self._result_device) for array in results]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> list[Buffer]:  # noqa: ANN401 - arrays of any library
+    def __call__(self, *args: Any, **kwargs: Any) -> list[Buffer]:
         """The same as `execute`, with inputs also by name; ``state=`` is a `State` unless an input has this name."""
         state = kwargs.get("state")
         if isinstance(state, State):

@@ -141,7 +141,7 @@ class OrtBinding:
         return np.frombuffer(memory, wanted).reshape(value.shape()).copy()
 
 
-def _value(array: Array) -> Any:  # noqa: ANN401 - onnxruntime has no stubs
+def _value(array: Array) -> Any:
     """An onnxruntime value over an array's own memory; it holds no reference to the array."""
     if array.dtype.isbuiltin == 1:
         return native.OrtValue.ortvalue_from_numpy(array, _HOST)

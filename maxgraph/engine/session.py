@@ -153,9 +153,7 @@ class InferenceSession:
         return Model(
             graph,
             Program(lowered, session),
-            Layouts(
-                Signature(graph).full, [o.type for o in lowered.outputs], lowered.index_checks, lowered.dim_checks
-            ),
+            Layouts(Signature(graph).full, [o.type for o in lowered.outputs], lowered.index_checks, lowered.dim_checks),
             plan=lowered.plan,
             devices=list(dict.fromkeys(mapped.values())),
             initial_values=initial_values(graph, weights),

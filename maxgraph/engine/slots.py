@@ -36,7 +36,7 @@ class Slot:
         self._dtype = type_.dtype.to_numpy()
         self._sizes = None if self.symbolic else type_.shape.evaluate({})
 
-    def take(self, argument: Any) -> Array:  # noqa: ANN401 - whatever the caller passes
+    def take(self, argument: Any) -> Array:
         """The argument as an array, its dtype and its static shape checked.
 
         Raises:
@@ -45,7 +45,7 @@ class Slot:
         """
         raise NotImplementedError
 
-    def _array(self, argument: Any) -> Array:  # noqa: ANN401 - whatever the caller passes
+    def _array(self, argument: Any) -> Array:
         """An argument that is no plain numpy array and no `Buffer`."""
         if isinstance(argument, np.ndarray):
             return argument.view(np.ndarray)  # a memory map, say
@@ -81,7 +81,7 @@ class TensorSlot(Slot):
 
     __slots__ = ()
 
-    def take(self, argument: Any) -> Array:  # noqa: ANN401 - whatever the caller passes
+    def take(self, argument: Any) -> Array:
         """See `Slot.take`. A Python scalar will do for a rank of 0."""
         kind = type(argument)
         if kind is np.ndarray:
@@ -98,7 +98,7 @@ class TensorSlot(Slot):
             raise self._refuse_shape(array)
         return array
 
-    def _array(self, argument: Any) -> Array:  # noqa: ANN401 - whatever the caller passes
+    def _array(self, argument: Any) -> Array:
         if isinstance(argument, (bool, int, float, np.generic)) and self.type.rank == 0:
             try:
                 return scalar_array(argument, self.type.dtype)
@@ -112,7 +112,7 @@ class BufferSlot(Slot):
 
     __slots__ = ()
 
-    def take(self, argument: Any) -> Array:  # noqa: ANN401 - whatever the caller passes
+    def take(self, argument: Any) -> Array:
         """See `Slot.take`."""
         kind = type(argument)
         if kind is np.ndarray:
@@ -134,7 +134,7 @@ class BufferSlot(Slot):
             raise self._refuse_memory("is not aligned" if flags.c_contiguous else "is not C-contiguous")
         return array
 
-    def _array(self, argument: Any) -> Array:  # noqa: ANN401 - whatever the caller passes
+    def _array(self, argument: Any) -> Array:
         if isinstance(argument, (bool, int, float, np.generic)):
             raise InputTypeError(
                 f"buffer `{self.name}` cannot be a {type(argument).__name__}: it has no memory that can be changed",

@@ -75,7 +75,7 @@ class State:
             for cell in self._cells.values() if name is None else [self.cell(name)]:
                 cell.reset()
 
-    def set(self, name: str, array: Any) -> None:  # noqa: ANN401 - an array, a Buffer, a DLPack tensor, a scalar
+    def set(self, name: str, array: Any) -> None:
         """Copies a value into a buffer; a buffer with symbolic sizes takes its sizes from it.
 
         Raises:
@@ -205,7 +205,7 @@ class State:
                 self._pools.clear()  # bindings to memory that is no longer there
 
 
-def _array(value: Any, cell: Cell) -> Array:  # noqa: ANN401 - whatever the caller passes
+def _array(value: Any, cell: Cell) -> Array:
     if isinstance(value, np.ndarray):
         return value
     if isinstance(value, Buffer):

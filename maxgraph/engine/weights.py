@@ -41,7 +41,7 @@ def registered_weights(graph: Graph, registry: Mapping[str, Any]) -> dict[str, A
     return found
 
 
-def _fitting(info: ir.WeightInfo, value: Any) -> Array:  # noqa: ANN401 - whatever the caller passes
+def _fitting(info: ir.WeightInfo, value: Any) -> Array:
     if isinstance(value, Buffer):
         array = value._array
     else:

@@ -1,4 +1,4 @@
-"""From the header's graph to a `Graph`: numbering, scopes, types and effects are all checked against the op registry."""
+"""From the header's graph to a `Graph`: numbering, types and effects are all checked against the op registry."""
 
 from __future__ import annotations
 
@@ -140,7 +140,9 @@ class GraphDecoder:
     def _state(self, entry: graph_pb2.Input, name: str, type_: BufferType) -> ir.StateInfo:
         """The state that an input is bound to; it has the input's name and type."""
         index = entry.state
-        need(index < len(self.model.states) and index not in self.states, "MGG06", f"`{name}` is bound to a wrong state")
+        need(
+            index < len(self.model.states) and index not in self.states, "MGG06", f"`{name}` is bound to a wrong state"
+        )
         state = self.model.states[index]
         need(state.name == name and state.type == entry.type, "MGG06", f"input `{name}` and its state differ")
         self.types.static(type_, "MGS02", f"state `{name}`")
@@ -241,7 +243,7 @@ class GraphDecoder:
         # In the op's own order: the file's is alphabetical.
         return {spec.name: found[spec.name] for spec in op.attributes if spec.name in found}
 
-    def _attribute(self, kind: AttributeKind, value: Any) -> ir.Attribute:  # noqa: ANN401 - a field of the message
+    def _attribute(self, kind: AttributeKind, value: Any) -> ir.Attribute:
         match kind:
             case AttributeKind.STRING:
                 return text(value, self.limits, "MGA02", "a text attribute")

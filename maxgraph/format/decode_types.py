@@ -6,7 +6,7 @@ import re
 
 from ..errors import MaxGraphError
 from ..graph.dim import Dim, dim_of
-from ..graph.polynomial import FloorDiv, Polynomial
+from ..graph.polynomial import FloorDiv, Monomial, Polynomial
 from ..graph.shape import Shape
 from ..graph.type import BufferType, DeviceRef, TensorType
 from ..v1 import model_pb2, types_pb2
@@ -137,7 +137,7 @@ class TypeTable:
     def _expression(self, expr: types_pb2.DimExpr) -> Polynomial:
         """An expression; it must be the normal form, sorted."""
         need(len(expr.monomials) <= self._limits.dim_terms, "MGT07", "a dim expression with too many terms")
-        terms = {(): expr.constant} if expr.constant else {}
+        terms: dict[Monomial, int] = {(): expr.constant} if expr.constant else {}
         keys = []
         for symbol in sorted({s for monomial in expr.monomials for s in monomial.symbols}):
             self._symbols.use(symbol, "MGT07")
@@ -150,17 +150,15 @@ class TypeTable:
             need(symbols == sorted(symbols) and divisions == sorted(divisions), "MGT07", "factors are not sorted")
             need(monomial.coefficient != 0, "MGT07", "a term of zero")
             keys.append((degree, symbols, divisions))
-            names = [self._model.symbols[symbol].name for symbol in symbols]
-            factors = [*names, *(self._division(index) for index in divisions)]
             product = Polynomial.constant(monomial.coefficient)
-            for factor in factors:
-                product = product * (
-                    Polynomial.symbol(factor) if isinstance(factor, str) else Polynomial((((factor,), 1),))
-                )
+            for symbol in symbols:
+                product = product * Polynomial.symbol(self._model.symbols[symbol].name)
+            for index in divisions:
+                product = product * Polynomial.division(self._division(index))
             ((factors_of, coefficient),) = product.terms
-            terms[factors_of] = coefficient  # type: ignore[index]  # monomials of any length
+            terms[factors_of] = coefficient
         need(keys == sorted(keys) and len(terms) == len(keys) + bool(expr.constant), "MGT07", "terms are not sorted")
-        return Polynomial.of(terms)  # type: ignore[arg-type]  # as above
+        return Polynomial.of(terms)
 
     def _division(self, index: int) -> FloorDiv:
         known = self._division_values.get(index)
@@ -178,7 +176,7 @@ class TypeTable:
             normal = numerator // denominator
         except (ZeroDivisionError, MaxGraphError):
             fail("MGT07", "a division by zero")
-        need(normal == Polynomial((((division,), 1),)), "MGT07", "a floor division that can be resolved")
+        need(normal == Polynomial.division(division), "MGT07", "a floor division that can be resolved")
         self._division_values[index] = division
         return division
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..graph.names import IDENTIFIER
 from ..graph.type import TensorType
@@ -41,7 +42,7 @@ def identifier(name: str, code: str, what: str) -> str:
 
 def check_sorted(keys: Sequence[object], code: str, what: str) -> None:
     """Raises unless keys rise strictly."""
-    rising = all(a < b for a, b in zip(keys, keys[1:], strict=False))  # type: ignore[operator]  # of one kind
+    rising = all(a < b for a, b in pairwise(keys))  # type: ignore[operator]  # of one kind
     need(rising, code, f"{what} are not sorted and unique")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CONTROL_FLOW", "DIM_EXPR", "DIM_FLOORDIV", "KNOWN", "STATES", "FIRST_VERSION"]
+__all__ = ["CONTROL_FLOW", "DIM_EXPR", "DIM_FLOORDIV", "FIRST_VERSION", "KNOWN", "STATES"]
 
 STATES = "states"
 DIM_EXPR = "dim_expr"

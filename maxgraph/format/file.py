@@ -8,7 +8,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from ..errors import UsageError
@@ -111,9 +111,7 @@ def open_file(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> 
     graph, weights = _decode(model, preamble, limits)
     for weight in weights:
         data: ir.TensorData = MappedData(file, weight.name, weight.type, weight.offset, weight.length, weight.sha256)
-        graph.weights[weight.name] = ir.WeightInfo(
-            weight.name, weight.type, data if weight.length else _Empty(weight)
-        )
+        graph.weights[weight.name] = ir.WeightInfo(weight.name, weight.type, data if weight.length else _Empty(weight))
     return MaxgFile(
         path=name,
         graph=graph,
@@ -194,12 +192,12 @@ def _check_canonical(model: model_pb2.Model, header: bytes) -> None:
     bare.DiscardUnknownFields()
     if bare.SerializeToString(deterministic=True) == header:
         return
-    pending: list[object] = [model]
+    pending: list[Message] = [model]
     while pending:  # only to name the reason
         message = pending.pop()
         if len(UnknownFieldSet(message)):
-            fail("MGH05", f"an unknown field in {message.DESCRIPTOR.name}")  # type: ignore[attr-defined]  # a message
-        for field, value in message.ListFields():  # type: ignore[attr-defined]  # a message
+            fail("MGH05", f"an unknown field in {message.DESCRIPTOR.name}")
+        for field, value in message.ListFields():
             if field.message_type is not None:
                 pending += value if field.is_repeated else [value]
     fail("MGH06", "the header is not in canonical form")
@@ -245,7 +243,9 @@ def _check_metadata(model: model_pb2.Model, limits: Limits) -> None:
     need(len(set(places)) == len(places), "MGD01", "a location appears twice")
     used = {node.location for graph in model.graphs for block in graph.blocks for node in block.nodes}
     need(set(range(1, len(places) + 1)) <= used, "MGD01", "a location is not used")
-    need({place.file for place in debug.locations} == set(range(len(debug.files))), "MGD01", "a source file is not used")
+    need(
+        {place.file for place in debug.locations} == set(range(len(debug.files))), "MGD01", "a source file is not used"
+    )
 
 
 def _program_hash(model: model_pb2.Model) -> str:
@@ -253,7 +253,7 @@ def _program_hash(model: model_pb2.Model) -> str:
     bare = model_pb2.Model()
     bare.CopyFrom(model)
     for field in ("producer", "debug_info", "metadata", "sources"):
-        bare.ClearField(field)  # type: ignore[arg-type]  # names of fields
+        bare.ClearField(field)
     for graph in bare.graphs:
         for block in graph.blocks:
             for node in block.nodes:

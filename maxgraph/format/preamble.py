@@ -83,7 +83,9 @@ class Preamble:
         if major != MAJOR:
             fail("MGP03", f"the file has format {major}.{minor}; this maxgraph reads format {MAJOR}", _upgrade(major))
         if minor > MINOR:
-            fail("MGP04", f"the file has format {major}.{minor}; this maxgraph reads up to {MAJOR}.{MINOR}", _upgrade(1))
+            fail(
+                "MGP04", f"the file has format {major}.{minor}; this maxgraph reads up to {MAJOR}.{MINOR}", _upgrade(1)
+            )
         need(flags == 0, "MGP05", f"reserved flags are set: {flags:#x}")
         if file_length != size:
             what = "it was cut off" if size < file_length else "something was appended"

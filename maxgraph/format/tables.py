@@ -14,7 +14,7 @@ __all__ = ["DTYPES", "DTYPE_NUMBERS", "Tables"]
 
 #: The file's numbers of element types.
 DTYPE_NUMBERS: dict[DType, types_pb2.Dtype] = {
-    dtype: types_pb2.Dtype.Value(f"DTYPE_{dtype.name.upper()}") for dtype in DType
+    dtype: getattr(types_pb2, f"DTYPE_{dtype.name.upper()}") for dtype in DType
 }
 DTYPES = {number: dtype for dtype, number in DTYPE_NUMBERS.items()}
 

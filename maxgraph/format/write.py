@@ -92,9 +92,7 @@ def _checked_metadata(metadata: Mapping[str, str]) -> Mapping[str, str]:
     return metadata
 
 
-def _weight_data(
-    graph: Graph, names: list[str], given: Mapping[str, np.ndarray[Any, Any]]
-) -> dict[str, ir.TensorData]:
+def _weight_data(graph: Graph, names: list[str], given: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, ir.TensorData]:
     """The elements of each weight that is written.
 
     Raises:
@@ -102,9 +100,7 @@ def _weight_data(
     """
     for name in given:
         if name not in names:
-            raise InputError(
-                f"graph `{graph.name}` uses no weight `{name}`", code="MG039", help=suggest(name, names)
-            )
+            raise InputError(f"graph `{graph.name}` uses no weight `{name}`", code="MG039", help=suggest(name, names))
     found: dict[str, ir.TensorData] = {}
     for name in names:
         info = graph.weights[name]
@@ -141,7 +137,7 @@ def _bytes_of(data: ir.TensorData) -> memoryview:
 
     array = data.numpy()
     array = np.asarray(array.astype(array.dtype.newbyteorder("<"), copy=False), order="C")
-    return memoryview(array.reshape(-1).view(np.uint8)) if array.size else memoryview(b"")
+    return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
 
 
 def _place_blobs(model: model_pb2.Model, data: Mapping[str, ir.TensorData]) -> list[memoryview]:

@@ -181,7 +181,7 @@ class AlgebraicDim(Dim):
 def _wrap(poly: Polynomial) -> Dim:
     kind = StaticDim if poly.value is not None else SymbolicDim if poly.name is not None else AlgebraicDim
     dim = object.__new__(kind)
-    dim._poly = poly  # noqa: SLF001 - this module's own class
+    dim._poly = poly
     return dim
 
 

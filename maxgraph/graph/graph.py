@@ -76,9 +76,9 @@ class Graph:
         forward: Callable[..., Value | Iterable[Value] | dict[str, Value] | None] | None = None,
         input_types: Iterable[Type] = (),
         path: Path | None = None,
-        *args: Any,  # noqa: ANN401 - the forward function's own
+        *args: Any,
         input_names: Sequence[str] | None = None,
-        **kwargs: Any,  # noqa: ANN401 - the forward function's own
+        **kwargs: Any,
     ) -> None:
         if path is not None:
             raise UnsupportedError(
@@ -91,7 +91,7 @@ class Graph:
         self.results: list[tuple[str, ir.Value]] = []
         self._weight_values: dict[str, TensorValue] = {}
         self._finished = False
-        types = list(input_types)
+        types: list[TensorType | BufferType] = list(input_types)  # type: ignore[arg-type]  # checked below
         for at, kind in enumerate(types):
             if not isinstance(kind, (TensorType, BufferType)):
                 raise GraphTypeError(

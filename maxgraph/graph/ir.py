@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntFlag
-from typing import TYPE_CHECKING, Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..dtype import DType
 from ..errors import SourceLocation
@@ -65,7 +65,11 @@ class Value:
     __slots__ = ("graph", "name", "node", "type")
 
     def __init__(
-        self, type: TensorType | BufferType, graph: object, node: Node | None = None, name: str | None = None  # noqa: A002
+        self,
+        type: TensorType | BufferType,  # noqa: A002 - the attribute's name
+        graph: object,
+        node: Node | None = None,
+        name: str | None = None,
     ) -> None:
         self.type = type
         self.graph = graph
@@ -103,9 +107,20 @@ class WeightRef:
     name: str
 
 
-Attribute = Union[
-    bool, int, float, str, DType, TensorType, WeightRef, Literal, Shape, tuple[int, ...], tuple[float, ...], tuple[str, ...]
-]
+Attribute = (
+    bool
+    | int
+    | float
+    | str
+    | DType
+    | TensorType
+    | WeightRef
+    | Literal
+    | Shape
+    | tuple[int, ...]
+    | tuple[float, ...]
+    | tuple[str, ...]
+)
 
 
 class TensorData(Protocol):

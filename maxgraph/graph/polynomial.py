@@ -18,7 +18,7 @@ from functools import cached_property
 from math import gcd
 from typing import Union
 
-__all__ = ["FloorDiv", "Polynomial"]
+__all__ = ["FloorDiv", "Monomial", "Polynomial"]
 
 Factor = Union[str, "FloorDiv"]
 Monomial = tuple[Factor, ...]
@@ -67,6 +67,11 @@ class Polynomial:
     def symbol(name: str) -> Polynomial:
         """One symbol."""
         return Polynomial((((name,), 1),))
+
+    @staticmethod
+    def division(factor: FloorDiv) -> Polynomial:
+        """One floor division that cannot be resolved."""
+        return Polynomial((((factor,), 1),))
 
     @cached_property
     def value(self) -> int | None:

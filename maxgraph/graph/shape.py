@@ -70,5 +70,5 @@ class Shape(list[Dim]):
 
     @property
     def text(self) -> str:
-        """As types and messages show it. (``str`` gives the list of dims, as MAX does.)"""
+        """The dims as types and messages show them; ``str`` gives a list, as MAX does."""
         return "[" + ", ".join(str(dim) for dim in self) + "]"

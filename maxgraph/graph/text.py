@@ -51,7 +51,7 @@ def attribute_text(value: ir.Attribute) -> str:
 
 
 def access_text(access: ir.Access) -> str:
-    """"read", "write" or "read_write"; empty for a buffer that is not touched."""
+    """What is done, as "read", "write" or "read_write"; empty for a buffer that is not touched."""
     return "_".join(verb for part, verb in ((ir.Access.READ, "read"), (ir.Access.WRITE, "write")) if access & part)
 
 

@@ -61,7 +61,7 @@ class DeviceRef:
         return DeviceRef(DeviceKind.GPU, id)
 
     @staticmethod
-    def from_device(device: Any) -> DeviceRef:  # noqa: ANN401 - a driver device; this layer does not know the class
+    def from_device(device: Any) -> DeviceRef:
         """The reference to a driver's device (anything with ``label`` and ``id``), or the reference given.
 
         Raises:
@@ -116,7 +116,7 @@ class TensorTypeBase(Type):
 
     __slots__ = ("device", "dtype", "shape")
 
-    def __init__(self, dtype: DType, shape: ShapeLike, device: DeviceRef | Any) -> None:  # noqa: ANN401 - driver device
+    def __init__(self, dtype: DType, shape: ShapeLike, device: DeviceRef | Any) -> None:
         if not isinstance(dtype, DType):
             raise GraphTypeError(
                 f"dtype is a DType, not {type(dtype).__name__} {dtype!r}", code="MG016", help="e.g. DType.float32"

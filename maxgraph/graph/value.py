@@ -268,7 +268,7 @@ class TensorValue(Value):
 
         return ops.mean(self, axis)
 
-    def __getitem__(self, index: Any) -> TensorValue:  # noqa: ANN401 - checked by the op, with the user's line
+    def __getitem__(self, index: Any) -> TensorValue:
         from . import ops
 
         return ops.slice_tensor(self, index)
@@ -279,7 +279,7 @@ class TensorValue(Value):
     def __len__(self) -> int:
         raise _no_truth("length")
 
-    def __iter__(self) -> Any:  # noqa: ANN401 - never returns
+    def __iter__(self) -> Any:
         raise _no_truth("iteration")
 
     def __contains__(self, item: object) -> bool:
@@ -477,14 +477,14 @@ class BufferValue(Value):
         """Prints the contents at this point of the program each time the graph runs; see `ops.print`."""
         self[...].print(label)
 
-    def __getitem__(self, index: Any) -> TensorValue:  # noqa: ANN401 - checked by the op, with the user's line
+    def __getitem__(self, index: Any) -> TensorValue:
         from . import ops
 
         if index is Ellipsis:
             return ops.buffer_load(self)
         return ops.slice_tensor(ops.buffer_load(self), index)
 
-    def __setitem__(self, index: Any, val: TensorValue) -> None:  # noqa: ANN401 - checked by the op
+    def __setitem__(self, index: Any, val: TensorValue) -> None:
         from . import ops
 
         if index is Ellipsis:
@@ -492,7 +492,7 @@ class BufferValue(Value):
         else:
             ops.buffer_store_slice(self, val, index)
 
-    def __iter__(self) -> Any:  # noqa: ANN401 - never returns
+    def __iter__(self) -> Any:
         raise GraphTypeError(
             "a buffer cannot be iterated while a graph is built",
             code="MG024",

@@ -132,9 +132,7 @@ def _assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         TensorBinding(name, onnx_name, value.tensor_type, at)
         for at, ((name, value), onnx_name) in enumerate(zip(graph.results, e.output_names, strict=True))
     )
-    external = [
-        t.name for t in planned.executed.graph.initializer if t.data_location == t.EXTERNAL
-    ]
+    external = [t.name for t in planned.executed.graph.initializer if t.data_location == t.EXTERNAL]
     return Lowered(
         graph_name=graph.name,
         model=planned.optimised.model,
@@ -143,9 +141,7 @@ def _assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         inputs=tuple(inputs),
         outputs=outputs,
         buffers=tuple(buffers),
-        constants=frozenset(
-            name for name in (*e.output_names, *(p[0] for p in e.prints)) if name not in produced
-        ),
+        constants=frozenset(name for name in (*e.output_names, *(p[0] for p in e.prints)) if name not in produced),
         external=tuple(_external(planned, name) for name in external),
         index_checks=tuple(e.index_checks),
         dim_checks=tuple(e.dim_checks),

@@ -220,7 +220,9 @@ class GraphEmitter:
             value = self.node("Identity", value)
             producer = self.onnx.nodes[-1]
         gate = next((at for at, name in enumerate(producer.inputs) if self._is_variable(name)), 0)
-        self._add_version(track, value.name, track.type.shape, Store(number, producer, gate, True, False, self.node_here))
+        self._add_version(
+            track, value.name, track.type.shape, Store(number, producer, gate, True, False, self.node_here)
+        )
 
     def _is_variable(self, name: str) -> bool:
         return bool(name) and name not in self.onnx.constants and name not in self.onnx.weights
@@ -298,9 +300,7 @@ class GraphEmitter:
 
     def dim_check(self, value: Dim, low: Dim, message: str) -> None:
         """A condition on symbolic sizes, checked on the feeds."""
-        self.dim_checks.append(
-            DimCheck(value, low, f"{self.node_here.op.name}: {message}", self.node_here.location)
-        )
+        self.dim_checks.append(DimCheck(value, low, f"{self.node_here.op.name}: {message}", self.node_here.location))
 
     def index_check(self, position: int, size: Dim, low: Dim, high: Dim, message: str) -> None:
         """A condition on a tensor input that is an index, checked on the feed."""

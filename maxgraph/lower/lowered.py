@@ -11,7 +11,16 @@ from ..graph.shape import Shape
 from ..graph.type import BufferType, TensorType
 from .plan import BufferPlan, Plan
 
-__all__ = ["BufferBinding", "DimCheck", "ExternalWeight", "IndexCheck", "Lowered", "PrintBinding", "TensorBinding", "Version"]
+__all__ = [
+    "BufferBinding",
+    "DimCheck",
+    "ExternalWeight",
+    "IndexCheck",
+    "Lowered",
+    "PrintBinding",
+    "TensorBinding",
+    "Version",
+]
 
 
 @dataclass(frozen=True, slots=True)

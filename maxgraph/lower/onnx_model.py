@@ -153,7 +153,7 @@ class OnnxGraph:
             written.output.extend(node.outputs)
             for key, value in node.attributes.items():
                 written.attribute.append(_attribute(key, value))
-        return model.SerializeToString()
+        return bytes(model.SerializeToString())
 
     def _inline_aliases(self) -> None:
         """Lets readers of an alias read what it stands for."""
@@ -198,7 +198,7 @@ def _dim_names(shape: Shape) -> Iterable[str]:
     return [str(dim).replace(" ", "") for dim in shape]
 
 
-def _attribute(name: str, value: Any) -> onnx.AttributeProto:  # noqa: ANN401 - whatever a lowering wrote
+def _attribute(name: str, value: Any) -> onnx.AttributeProto:
     from onnx import helper
 
     if isinstance(value, DType):

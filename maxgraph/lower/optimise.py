@@ -81,7 +81,7 @@ def optimise(model: bytes, weights: Mapping[str, WeightInfo], *, level: str) -> 
         ) from error
 
 
-def weight_value(weight: WeightInfo) -> Any:  # noqa: ANN401 - onnxruntime's OrtValue, which has no stubs
+def weight_value(weight: WeightInfo) -> Any:
     """A weight as onnxruntime's value over the same memory; nothing is copied."""
     import onnxruntime as ort
 

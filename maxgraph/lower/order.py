@@ -121,9 +121,7 @@ def _order_writers(track: BufferTrack, gates: _Gates, found: Ordering) -> None:
             found.gated.setdefault(track.name, []).append((later, earlier.writer))
 
 
-def _order_store(
-    e: GraphEmitter, track: BufferTrack, at: int, store: Store, gates: _Gates, found: Ordering
-) -> bool:
+def _order_store(e: GraphEmitter, track: BufferTrack, at: int, store: Store, gates: _Gates, found: Ordering) -> bool:
     """Orders the readers of one version, and the checks, before the store that replaces it. Says if it gated."""
     before = _closure([store.writer], gates.sources)
     after = _closure([store.writer], gates.followers)
@@ -149,8 +147,10 @@ def _order_store(
 
 
 def _keep_old(track: BufferTrack, version: int, node: OnnxNode, gates: _Gates, found: Ordering) -> None:
-    """Decides how a value that is read after its buffer was overwritten is kept: by copying the loads that the reader
-    uses, or, where it reads the stored value itself, by keeping that apart from the buffer."""
+    """Decides how a value that is read after its buffer was overwritten is kept.
+
+    The loads that the reader uses are copied; where it reads the stored value itself, that is kept apart.
+    """
     loads = gates.loads_read_by(track, version, node)
     maker = track.versions[version].store
     if loads:

@@ -113,14 +113,16 @@ def _emit_ordered(
         choices = _keep_old_values(emitter, choices, ordering, reasons)
 
 
-def _keep_old_values(
-    e: GraphEmitter, choices: Choices, ordering: Ordering, reasons: dict[str, _Reason]
-) -> Choices:
+def _keep_old_values(e: GraphEmitter, choices: Choices, ordering: Ordering, reasons: dict[str, _Reason]) -> Choices:
     """Takes the snapshots that ordering asked for; a buffer for which they do not help gets a second memory."""
     separate: set[str] = set()
     for track in e.tracks.values():
         wanted = [
-            *((load.number, choices.snapshots, load.origin) for load in track.loads if load.number in ordering.snapshots),
+            *(
+                (load.number, choices.snapshots, load.origin)
+                for load in track.loads
+                if load.number in ordering.snapshots
+            ),
             *((s.number, choices.through, s.origin) for _, s in track.stores if s.number in ordering.through),
         ]
         for number, taken, origin in wanted:
@@ -222,9 +224,7 @@ def _row(e: GraphEmitter, track: BufferTrack, ordering: Ordering, reasons: Mappi
     extra = None if size is None else size * copies
     if through:
         text = reason.text if reason else "the new value is computed apart"
-        return BufferPlan(
-            track.name, Mode.WRITTEN_THROUGH, size, extra, copies, text, through[0].origin.location
-        )
+        return BufferPlan(track.name, Mode.WRITTEN_THROUGH, size, extra, copies, text, through[0].origin.location)
     if snapshots:
         text = reason.text if reason else "an old value is still needed after a store"
         return BufferPlan(track.name, Mode.SNAPSHOT, size, extra, copies, text, snapshots[0].origin.location)

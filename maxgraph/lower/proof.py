@@ -178,4 +178,4 @@ def prove_shared(
 
 
 def _result(executed: ExecutedGraph, node: int) -> str:
-    return next(name for name in executed.nodes[node].output if name)
+    return next(str(name) for name in executed.nodes[node].output if name)

@@ -127,7 +127,11 @@ def _moved_axes(shape: Shape, window: Window) -> list[int]:
     return [
         axis
         for axis, (start, extent, step) in enumerate(zip(window.starts, window.extents, window.steps, strict=True))
-        if isinstance(start, Handle) or start != 0 or extent != shape[axis] or step != 1 or window.stops[axis] is not None
+        if isinstance(start, Handle)
+        or start != 0
+        or extent != shape[axis]
+        or step != 1
+        or window.stops[axis] is not None
     ]
 
 

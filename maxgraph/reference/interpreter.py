@@ -114,7 +114,7 @@ class Interpreter:
             symbols.bind_result(node.op.name, value.type.shape, array.shape, node.location)
             values[value] = array
 
-    def _resolve(self, value: ir.Attribute, symbols: Symbols) -> Any:  # noqa: ANN401 - what a meaning takes
+    def _resolve(self, value: ir.Attribute, symbols: Symbols) -> Any:
         """An attribute as a meaning takes it: dims as sizes, a weight as its elements."""
         if isinstance(value, Shape):
             return tuple(symbols.evaluate(dim) for dim in value)

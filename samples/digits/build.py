@@ -31,9 +31,7 @@ def parameters() -> list[BufferValue]:
 def velocities() -> list[BufferValue]:
     """The momentum of each weight."""
     shapes = {"v_w1": [PIXELS, HIDDEN], "v_b1": [HIDDEN], "v_w2": [HIDDEN, CLASSES], "v_b2": [CLASSES]}
-    return [
-        ops.buffer_create(BufferType(DType.float32, shape, CPU), 0.0, name=name) for name, shape in shapes.items()
-    ]
+    return [ops.buffer_create(BufferType(DType.float32, shape, CPU), 0.0, name=name) for name, shape in shapes.items()]
 
 
 def one_hot(labels: TensorValue) -> TensorValue:

@@ -11,7 +11,9 @@ import pytest
 import maxgraph
 
 # Generated code has no examples.
-MODULES = [m.name for m in pkgutil.walk_packages(maxgraph.__path__, "maxgraph.") if not m.name.startswith("maxgraph.v1")]
+MODULES = [
+    m.name for m in pkgutil.walk_packages(maxgraph.__path__, "maxgraph.") if not m.name.startswith("maxgraph.v1")
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

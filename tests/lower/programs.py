@@ -74,7 +74,7 @@ class _Builder:
             graph.output(**outputs)
         return graph
 
-    def pick(self, items: list[Any]) -> Any:  # noqa: ANN401 - whatever the list holds
+    def pick(self, items: list[Any]) -> Any:
         # Late values are more interesting than early ones, but early ones must stay alive too.
         return items[int(len(items) * self.rng.random() ** 0.7)]
 
@@ -157,7 +157,7 @@ class _Builder:
         ops.buffer_store(a, old_b)
         ops.buffer_store(b, old_a)
 
-    def index(self, buffer: BufferValue) -> Any:  # noqa: ANN401 - an int or a tensor
+    def index(self, buffer: BufferValue) -> Any:
         match int(self.rng.integers(10)):
             case 0 | 1 | 2 | 3:
                 return int(self.rng.integers(-self.n, self.n))

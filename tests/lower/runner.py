@@ -40,12 +40,15 @@ class Runner:
         binding = self.session.io_binding()
         keep: list[Any] = []
         sizes: dict[str, int] = {}
-        for bound, source in [*((t, inputs) for t in self.lowered.inputs), *((b, buffers) for b in self.lowered.buffers)]:
+        for bound, source in [
+            *((t, inputs) for t in self.lowered.inputs),
+            *((b, buffers) for b in self.lowered.buffers),
+        ]:
             for dim, size in zip(bound.type.shape, source[bound.name].shape, strict=True):
                 if dim.polynomial.name:
                     sizes[dim.polynomial.name] = size
 
-        def over(array: Array) -> Any:  # noqa: ANN401 - an OrtValue
+        def over(array: Array) -> Any:
             value = ort.OrtValue.ortvalue_from_numpy(array)
             assert array.size == 0 or value.data_ptr() == array.ctypes.data
             keep.append(value)

@@ -51,7 +51,10 @@ def operand_sets(rng: np.random.Generator, row: Kernel, n: int) -> list[tuple[li
     if op == "ScatterElements":
         return [([None, np.zeros((1, n), np.int64), make(1, n)], square)]
     if op == "TensorScatter":
-        return [([None, make(1, 1, n), np.array([n - 1])], (1, n, n)), ([None, make(1, n, n), np.array([0])], (1, n, n))]
+        return [
+            ([None, make(1, 1, n), np.array([n - 1])], (1, n, n)),
+            ([None, make(1, n, n), np.array([0])], (1, n, n)),
+        ]
     if op in ("Reshape", "Squeeze", "Unsqueeze"):
         shape = {"Reshape": np.array([n, n]), "Squeeze": np.array([0]), "Unsqueeze": np.array([0])}[op]
         return [([None, shape], (1, n, n) if op == "Squeeze" else square)]

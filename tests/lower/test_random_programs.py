@@ -1,4 +1,4 @@
-"""Random programs: the plan, run straight on onnxruntime, equals the interpreter; and the rule needs each of its parts."""
+"""Random programs: the plan, run straight on onnxruntime, equals the interpreter."""
 
 from __future__ import annotations
 

@@ -64,7 +64,9 @@ def build(made: Op[..., Any], sample: Sample) -> tuple[Graph, dict[str, Array], 
         results = result if isinstance(result, list) else [] if result is None else [result]
         shown = [v.cast(DType.float32) if v.dtype is DType.bfloat16 else v for v in results]
         graph.output(**{f"out{at}": value for at, value in enumerate(shown)})
-    arrays = {name: spec.array(rng).astype(_fed(spec).dtype.to_numpy()) for name, spec in zip(names, specs, strict=True)}
+    arrays = {
+        name: spec.array(rng).astype(_fed(spec).dtype.to_numpy()) for name, spec in zip(names, specs, strict=True)
+    }
     buffers = {n: a for (n, a), s in zip(arrays.items(), specs, strict=True) if s.is_buffer}
     return graph, {n: a for n, a in arrays.items() if n not in buffers}, buffers
 

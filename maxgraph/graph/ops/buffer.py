@@ -21,7 +21,7 @@ __all__ = ["buffer_create", "buffer_load", "buffer_store", "check_store"]
 
 
 def buffer_create(
-    type: BufferType,  # noqa: A002 - MAX's name
+    type: BufferType,
     init_value: float | np.ndarray[Any, Any] | None = None,
     *,
     name: str | None = None,

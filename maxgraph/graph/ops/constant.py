@@ -38,7 +38,9 @@ _PACK = {
 
 
 def constant(
-    value: object, dtype: DType | None = None, device: DeviceRef | Any | None = None  # noqa: ANN401 - a driver device
+    value: object,
+    dtype: DType | None = None,
+    device: DeviceRef | Any | None = None,
 ) -> TensorValue:
     """A tensor whose elements are written into the graph.
 
@@ -110,7 +112,8 @@ def as_array(value: object, dtype: DType | None) -> np.ndarray[Any, Any]:
     where = user_location(columns=True)
     try:
         is_foreign = hasattr(value, "__dlpack__") and not hasattr(value, "dtype")
-        source = np.from_dlpack(value) if is_foreign else np.asarray(value)
+        foreign: Any = value  # it has __dlpack__, where it is used as such
+        source = np.from_dlpack(foreign) if is_foreign else np.asarray(value)
     except (ValueError, TypeError, OverflowError):
         message = "constant: the value is not a regular array of numbers"
         raise GraphTypeError(message, code="MG017", where=where) from None
@@ -132,7 +135,7 @@ def as_array(value: object, dtype: DType | None) -> np.ndarray[Any, Any]:
     return np.array(source, order="C", copy=True)
 
 
-def constant_external(name: str, type: TensorType) -> TensorValue:  # noqa: A002 - MAX's name
+def constant_external(name: str, type: TensorType) -> TensorValue:
     """A weight: a constant whose elements are given by name when the graph is saved or loaded.
 
     Args:
@@ -193,23 +196,23 @@ def _(value: Literal) -> np.ndarray[Any, Any]:
 
 
 @op(name="weight")
-def _weight(weight: WeightRef, type: TensorType) -> TensorValue:  # type: ignore[empty-body]  # noqa: A002
+def _weight(weight: WeightRef, type: TensorType) -> TensorValue:  # type: ignore[empty-body]
     """A constant that is stored beside the graph."""
 
 
 @_weight.types
-def _(weight: WeightRef, type: TensorType) -> TensorType:  # noqa: A002, ARG001 - named as the op's attributes
+def _(weight: WeightRef, type: TensorType) -> TensorType:
     if not type.is_static:
         raise Refusal(f"a weight needs static dims, not {type.shape.text}", code="MG015")
     return type
 
 
 @_weight.lowers
-def _(b: Emitter, weight: WeightRef, type: TensorType) -> Handle:  # noqa: A002, ARG001 - named as the op's attributes
+def _(b: Emitter, weight: WeightRef, type: TensorType) -> Handle:
     return b.weight(weight.name)
 
 
 @_weight.reference
-def _(weight: np.ndarray[Any, Any], type: TensorType) -> np.ndarray[Any, Any]:  # noqa: A002, ARG001 - as above
+def _(weight: np.ndarray[Any, Any], type: TensorType) -> np.ndarray[Any, Any]:
     # The interpreter resolves a WeightRef to its elements before it calls a meaning.
     return weight

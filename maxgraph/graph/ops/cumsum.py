@@ -25,8 +25,8 @@ __all__ = ["cumsum"]
 def cumsum(  # type: ignore[empty-body]
     x: TensorValueLike,
     axis: int = -1,
-    exclusive: bool = False,  # noqa: FBT001, FBT002 - MAX's signature
-    reverse: bool = False,  # noqa: FBT001, FBT002 - MAX's signature
+    exclusive: bool = False,
+    reverse: bool = False,
 ) -> TensorValue:
     """Sums of the elements up to each one along an axis; ints wrap around.
 
@@ -55,14 +55,14 @@ def cumsum(  # type: ignore[empty-body]
 
 
 @cumsum.types
-def _(x: TensorType, axis: int, exclusive: bool, reverse: bool) -> TensorType:  # noqa: ARG001, FBT001 - as the op
+def _(x: TensorType, axis: int, exclusive: bool, reverse: bool) -> TensorType:
     need_number(x)
     axis_of(axis, x.rank)
     return x
 
 
 @cumsum.lowers
-def _(b: Emitter, x: Handle, axis: int, exclusive: bool, reverse: bool) -> Handle:  # noqa: FBT001 - as the op
+def _(b: Emitter, x: Handle, axis: int, exclusive: bool, reverse: bool) -> Handle:
     def make(y: Handle) -> Handle:
         return b.node("CumSum", y, b.constant(axis), exclusive=int(exclusive), reverse=int(reverse))
 
@@ -70,7 +70,7 @@ def _(b: Emitter, x: Handle, axis: int, exclusive: bool, reverse: bool) -> Handl
 
 
 @cumsum.reference
-def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:  # noqa: FBT001 - as the op
+def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
     import numpy as np
 
     turned = widened(np.flip(x, axis) if reverse else x)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["transfer_to"]
 
 
-def transfer_to(x: TensorValueLike, device: DeviceRef | Any) -> TensorValue:  # noqa: ANN401 - a driver device
+def transfer_to(x: TensorValueLike, device: DeviceRef | Any) -> TensorValue:
     """The tensor on another device; the tensor itself where it is there already.
 
     Example:
@@ -43,22 +43,22 @@ def transfer_to(x: TensorValueLike, device: DeviceRef | Any) -> TensorValue:  # 
 
 
 @op(name="transfer_to")
-def _transfer_to(x: TensorValueLike, type: TensorType) -> TensorValue:  # type: ignore[empty-body]  # noqa: A002
+def _transfer_to(x: TensorValueLike, type: TensorType) -> TensorValue:  # type: ignore[empty-body]
     """A copy on another device."""
 
 
 @_transfer_to.types
-def _(x: TensorType, type: TensorType) -> TensorType:  # noqa: A002 - the op's attribute
+def _(x: TensorType, type: TensorType) -> TensorType:
     return TensorType(x.dtype, x.shape, type.device)
 
 
 @_transfer_to.lowers
-def _(b: Emitter, x: Handle, type: TensorType) -> Handle:  # noqa: A002, ARG001 - onnxruntime places the copy itself
+def _(b: Emitter, x: Handle, type: TensorType) -> Handle:
     return b.node("Identity", x)
 
 
 @_transfer_to.reference
-def _(x: Array, type: TensorType) -> Array:  # noqa: A002, ARG001 - numpy has one device
+def _(x: Array, type: TensorType) -> Array:
     return x.copy()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, Union
+from typing import Protocol
 
 from ...dtype import DType
 from ..dim import Dim
@@ -13,7 +13,7 @@ from ..type import TensorType
 
 __all__ = ["Emitter", "Handle", "OnnxAttribute", "Window"]
 
-OnnxAttribute = Union[int, float, str, DType, Sequence[int], Sequence[float]]
+OnnxAttribute = int | float | str | DType | Sequence[int] | Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)

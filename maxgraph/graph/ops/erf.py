@@ -71,7 +71,7 @@ def lower_erf(b: Emitter, x: Handle) -> Handle:
     return b.node("Where", is_low, b.constant(-1, x.dtype), above, dtype=x.dtype)
 
 
-def erf_meaning(np: Any, x: Array) -> Array:  # noqa: ANN401 - the numpy module
+def erf_meaning(np: Any, x: Array) -> Array:
     """The error function of each element; numpy itself has none."""
     import math
 

@@ -22,7 +22,7 @@ __all__ = ["gather"]
 
 
 @op()
-def gather(input: TensorValueLike, indices: TensorValueLike, axis: int) -> TensorValue:  # type: ignore[empty-body]  # noqa: A002
+def gather(input: TensorValueLike, indices: TensorValueLike, axis: int) -> TensorValue:  # type: ignore[empty-body]
     """The parts of a tensor at given positions of one axis.
 
     Args:
@@ -52,7 +52,7 @@ def gather(input: TensorValueLike, indices: TensorValueLike, axis: int) -> Tenso
 
 
 @gather.types
-def _(input: TensorType, indices: TensorType, axis: int) -> TensorType:  # noqa: A002 - MAX's name
+def _(input: TensorType, indices: TensorType, axis: int) -> TensorType:
     at = axis_of(axis, input.rank)
     if indices.dtype not in (DType.int32, DType.int64):
         raise Refusal(
@@ -64,7 +64,7 @@ def _(input: TensorType, indices: TensorType, axis: int) -> TensorType:  # noqa:
 
 
 @gather.lowers
-def _(b: Emitter, input: Handle, indices: Handle, axis: int) -> Handle:  # noqa: A002 - MAX's name
+def _(b: Emitter, input: Handle, indices: Handle, axis: int) -> Handle:
     size = input.shape[axis]
     wide = b.cast(indices, DType.int64)
     length = b.dims(Shape([size]))
@@ -79,7 +79,7 @@ def _(b: Emitter, input: Handle, indices: Handle, axis: int) -> Handle:  # noqa:
 
 
 @gather.reference
-def _(input: Array, indices: Array, axis: int) -> Array:  # noqa: A002 - MAX's name
+def _(input: Array, indices: Array, axis: int) -> Array:
     import numpy as np
 
     size = input.shape[axis]

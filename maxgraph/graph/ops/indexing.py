@@ -60,7 +60,7 @@ class ParsedIndex:
         self._full = self._full and full
 
 
-def parse_index(index: Any, shape: Shape) -> ParsedIndex:  # noqa: ANN401 - whatever the user wrote in brackets
+def parse_index(index: Any, shape: Shape) -> ParsedIndex:
     """Resolves an index.
 
     Raises:
@@ -90,7 +90,7 @@ def parse_index(index: Any, shape: Shape) -> ParsedIndex:  # noqa: ANN401 - what
     return parsed
 
 
-def _add_axis(parsed: ParsedIndex, item: Any, axis: int, dim: Dim) -> None:  # noqa: ANN401 - as in parse_index
+def _add_axis(parsed: ParsedIndex, item: Any, axis: int, dim: Dim) -> None:
     if isinstance(item, HasTensorValue) and not isinstance(item, TensorValue):
         item = item.__tensorvalue__()
     if isinstance(item, TensorValue):
@@ -160,7 +160,7 @@ def _add_slice(parsed: ParsedIndex, item: slice, axis: int, dim: Dim) -> None:
 def _bounds(item: slice, axis: int, dim: Dim, step: int) -> tuple[Dim, Dim]:
     """Start and end counted from the front; the end of a falling slice may be -1."""
 
-    def bound(value: Any, default: Dim) -> Dim:  # noqa: ANN401 - what the user wrote in the slice
+    def bound(value: Any, default: Dim) -> Dim:
         if value is None:
             return default
         if isinstance(value, bool) or not (isinstance(value, Dim) or hasattr(value, "__index__")):

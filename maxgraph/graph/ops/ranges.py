@@ -42,7 +42,7 @@ def range_(
     out_dim: DimLike | None = None,
     *,
     dtype: DType,
-    device: DeviceRef | Any,  # noqa: ANN401 - a driver device
+    device: DeviceRef | Any,
 ) -> TensorValue:
     """``start, start + step, ...`` up to and without `stop`.
 
@@ -75,9 +75,7 @@ def range_(
         out_dim = _length(*bounds)
     tensors = [None if is_weak(v) else tensor_operand(v, "range", n) for v, n in zip(bounds, _NAMES, strict=True)]
     place = next(t.device for t in tensors if t is not None)
-    values = [
-        constant(v, dtype, place) if t is None else cast(t, dtype) for v, t in zip(bounds, tensors, strict=True)
-    ]
+    values = [constant(v, dtype, place) if t is None else cast(t, dtype) for v, t in zip(bounds, tensors, strict=True)]
     return transfer_to(_range(values[0], values[1], values[2], Shape([Dim(out_dim)])), device)
 
 
@@ -99,7 +97,11 @@ def _length(start: object, stop: object, step: object) -> Dim:
 
 
 def _of_numbers(
-    bounds: Sequence[Any], *, dtype: DType, device: DeviceRef | Any, out_dim: DimLike | None  # noqa: ANN401 - as `range_`
+    bounds: Sequence[Any],
+    *,
+    dtype: DType,
+    device: DeviceRef | Any,
+    out_dim: DimLike | None,
 ) -> TensorValue:
     import numpy as np
 

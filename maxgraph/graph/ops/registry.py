@@ -121,7 +121,7 @@ class Refusal(Exception):  # noqa: N818 - control flow between a rule and its op
         message: str,
         *,
         code: str,
-        help: str | None = None,  # noqa: A002 - the word that users read
+        help: str | None = None,
         error: type[MaxGraphError] = TypeRuleError,
     ) -> None:
         super().__init__(message)
@@ -212,8 +212,10 @@ class Op(Generic[P, R]):
         return lowering
 
     def reference(self, meaning: F) -> F:
-        """Declares the meaning: from numpy arrays and attributes, by name, to result arrays. A buffer is an array
-        that is changed in place."""
+        """Declares the meaning: from numpy arrays and attributes, by name, to result arrays.
+
+        A buffer is an array that is changed in place.
+        """
         self._meaning = meaning
         return meaning
 
@@ -405,16 +407,12 @@ class Op(Generic[P, R]):
         for operand, count in zip(self.operands, segments, strict=True):
             group = list(operands[at : at + count])
             at += count
-            arguments[operand.name] = (
-                group if operand.kind is OperandKind.VARIADIC else group[0] if group else None
-            )
+            arguments[operand.name] = group if operand.kind is OperandKind.VARIADIC else group[0] if group else None
         for spec in self.attributes:
             arguments[spec.name] = attributes.get(spec.name)
         return arguments
 
-    def refuse(
-        self, refusal: Refusal, operands: Sequence[ir.Value], segments: Sequence[int] | None = None
-    ) -> NoReturn:
+    def refuse(self, refusal: Refusal, operands: Sequence[ir.Value], segments: Sequence[int] | None = None) -> NoReturn:
         """Raises what a refusal stands for, with the operands and the user's line."""
         names: list[str] = []
         counts = segments or [1] * len(operands)
@@ -431,7 +429,7 @@ class Op(Generic[P, R]):
         ) from None
 
 
-def _attribute(spec: AttributeSpec, value: Any) -> ir.Attribute | None:  # noqa: ANN401, PLR0911 - one case for each kind
+def _attribute(spec: AttributeSpec, value: Any) -> ir.Attribute | None:
     """An argument as the attribute that a node holds."""
 
     def refuse(wanted: str) -> NoReturn:
@@ -502,7 +500,7 @@ def op(
 
     def declare(fn: Callable[P, R]) -> Op[P, R]:
         made: Op[P, R] = Op(fn, name=name, version=version, promoted=promoted, reads=reads, writes=writes, casts=casts)
-        made._many = many  # noqa: SLF001 - this module's own class
+        made._many = many
         key = (made.domain, made.name, made.version)
         if key in REGISTRY:
             raise TypeError(f"{made!r} is declared twice")

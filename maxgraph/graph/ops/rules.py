@@ -60,7 +60,7 @@ def broadcast(**operands: TensorType) -> Shape:
     return Shape(result)
 
 
-def need_dtype(condition: bool, type_: TensorType, name: str, wanted: str, help: str | None = None) -> None:  # noqa: A002, FBT001
+def need_dtype(condition: bool, type_: TensorType, name: str, wanted: str, help: str | None = None) -> None:
     """Refuses an operand's element type unless `condition` holds."""
     if not condition:
         raise Refusal(f"`{name}` must be {wanted}, not {type_.dtype.name}", code="MG016", help=help)

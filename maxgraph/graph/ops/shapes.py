@@ -282,9 +282,7 @@ def _(x: TensorType, shape: Shape) -> TensorType:
         raise Refusal(f"{x.shape.text} has more axes than {shape.text}", code="MG014")
     for axis in range(-x.rank, 0):
         if broadcast_dims(x.shape[axis], shape[axis]) != shape[axis]:
-            raise Refusal(
-                f"axis {axis} of `x` is {x.shape[axis]}, which does not become {shape[axis]}", code="MG011"
-            )
+            raise Refusal(f"axis {axis} of `x` is {x.shape[axis]}, which does not become {shape[axis]}", code="MG011")
     return x.with_shape(shape)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["buffer_store_slice", "slice_tensor"]
 
 
-def slice_tensor(x: TensorValueLike, indices: Any) -> TensorValue:  # noqa: ANN401 - what one writes in brackets
+def slice_tensor(x: TensorValueLike, indices: Any) -> TensorValue:
     """A part of a tensor, with numpy-like indices.
 
     Args:
@@ -61,7 +61,7 @@ def slice_tensor(x: TensorValueLike, indices: Any) -> TensorValue:  # noqa: ANN4
     return result
 
 
-def buffer_store_slice(destination: BufferValueLike, source: TensorValueLike, indices: Any) -> None:  # noqa: ANN401
+def buffer_store_slice(destination: BufferValueLike, source: TensorValueLike, indices: Any) -> None:
     """Overwrites a part of a buffer; the rest stays. Its cost is that of the part.
 
     Args:
@@ -192,12 +192,12 @@ def _window_shape(whole: Shape, attributes: dict[str, Any]) -> Shape:
 
 
 @_slice.types
-def _(x: TensorType, **attributes: Any) -> TensorType:  # noqa: ANN401 - the window's attributes, by name
+def _(x: TensorType, **attributes: Any) -> TensorType:
     return x.with_shape(_window_shape(x.shape, attributes))
 
 
 @_store_slice.types
-def _(destination: BufferType, source: TensorType, **attributes: Any) -> None:  # noqa: ANN401 - as above
+def _(destination: BufferType, source: TensorType, **attributes: Any) -> None:
     shape = _window_shape(destination.shape, attributes)
     check_store(destination, source, destination.as_tensor().with_shape(shape))
 
@@ -215,12 +215,12 @@ def _window(attributes: dict[str, Any]) -> Window:
 
 
 @_slice.lowers
-def _(b: Emitter, x: Handle, **attributes: Any) -> Handle:  # noqa: ANN401 - the window's attributes, by name
+def _(b: Emitter, x: Handle, **attributes: Any) -> Handle:
     return b.load_window(x, _window(attributes))
 
 
 @_store_slice.lowers
-def _(b: Emitter, destination: Handle, source: Handle, **attributes: Any) -> None:  # noqa: ANN401 - as above
+def _(b: Emitter, destination: Handle, source: Handle, **attributes: Any) -> None:
     b.store_window(destination, source, _window(attributes))
 
 
@@ -260,18 +260,18 @@ def _numpy_window(shape: tuple[int, ...], attributes: dict[str, Any]) -> tuple[s
 
 
 @_slice.reference
-def _(x: np.ndarray[Any, Any], **attributes: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401 - as above
+def _(x: np.ndarray[Any, Any], **attributes: Any) -> np.ndarray[Any, Any]:
     return x[_numpy_window(x.shape, attributes)].squeeze(axis=tuple(attributes["squeezed"])).copy()
 
 
 @_store_slice.reference
-def _(destination: np.ndarray[Any, Any], source: np.ndarray[Any, Any], **attributes: Any) -> None:  # noqa: ANN401
+def _(destination: np.ndarray[Any, Any], source: np.ndarray[Any, Any], **attributes: Any) -> None:
     import numpy as np
 
     destination[_numpy_window(destination.shape, attributes)] = np.expand_dims(source, tuple(attributes["squeezed"]))
 
 
-def _case(starts: list[int], extents: list[int], steps: list[int], **rest: Any) -> dict[str, Any]:  # noqa: ANN401
+def _case(starts: list[int], extents: list[int], steps: list[int], **rest: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {"dynamic_starts": [], "stops": [], "squeezed": [], "dynamic": [], "bounded": []}
     return {**empty, "starts": starts, "extents": extents, "steps": steps, **rest}
 
