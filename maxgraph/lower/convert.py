@@ -66,7 +66,7 @@ def lower(
         raise LoweringError(f"graph `{graph.name}` has no output", code="MG005", help="call graph.output(...) first")
     give_weights(graph, weights or {})
     planned = plan_buffers(graph, optimization=optimization, buffers=buffers, share=provider == CPU_PROVIDER)
-    return _assemble(graph, planned, provider)
+    return assemble(graph, planned, provider)
 
 
 def _check_choice(name: str, given: str, known: tuple[str, ...]) -> None:
@@ -99,7 +99,7 @@ def give_weights(graph: Graph, given: Mapping[str, np.ndarray[Any, Any]]) -> Non
             )
 
 
-def _assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
+def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
     """What the engine needs, from what was planned."""
     e = planned.emitter
     model_inputs = {value.name for value in planned.executed.graph.input}

@@ -49,6 +49,7 @@ class GraphEmitter:
         self.guard_values: list[str] = []
         self.prints: list[tuple[str, str, TensorType]] = []
         self.sizes = Sizes(self)
+        self.input_symbols = {s.name for info in graph.signature for s in info.value.type.parameters}
         self.output_names: list[str] = []
         self._node: ir.Node | None = None
         self._loads = 0
@@ -178,15 +179,15 @@ class GraphEmitter:
             self.input_positions[result.name] = self.input_positions[x.name]
         return result
 
-    def check(self, ok: Handle, message: str) -> None:
+    def check(self, ok: Handle, message: str) -> Handle:
         """A node that fails unless `ok` holds: it looks up entry 0 or, out of range, 1 of a table with one entry."""
         failed = self.node("Cast", self.node("Not", ok), to=DType.int64, dtype=DType.int64)
-        index = self.node("Reshape", failed, self.constant([1]), shape=Shape([1]))
-        result = self.node("Gather", self.constant([0]), index, axis=0)
+        result = self.node("Gather", self.constant([0]), failed, axis=0, shape=Shape([]))
         node = self.onnx.nodes[-1]
         node.name = f"guard{len(self.guards)}"
         self.guards[node.name] = (f"{self.node_here.op.name}: {message}", self.node_here.location)
         self.guard_values.append(result.name)
+        return result
 
     def check_size(self, x: Handle, size: Dim, message: str) -> None:
         """A check of a size that depends on data, where that size is known from elsewhere."""
@@ -285,7 +286,7 @@ class GraphEmitter:
                 load.through_output = name
             self.output_names.append(name)
         for value_name in self.guard_values:
-            self.onnx.outputs[value_name] = TensorType(DType.int64, [1], DeviceRef.CPU())
+            self.onnx.outputs[value_name] = TensorType(DType.int64, [], DeviceRef.CPU())
 
     def _output(self, x: Handle, stem: str) -> str:
         """Makes a value an output of the model; gives the output's name."""
@@ -299,7 +300,11 @@ class GraphEmitter:
         return name
 
     def dim_check(self, value: Dim, low: Dim, message: str) -> None:
-        """A condition on symbolic sizes, checked on the feeds."""
+        """A condition on symbolic sizes: checked on the feeds, or in the graph where a size depends on data."""
+        if not all(symbol.name in self.input_symbols for dim in (value, low) for symbol in dim.parameters):
+            holds = self.node("GreaterOrEqual", self.sizes.value(value), self.sizes.value(low), dtype=DType.bool)
+            self.check(self.node("Squeeze", holds, self.constant([0]), shape=Shape([])), message)
+            return
         self.dim_checks.append(DimCheck(value, low, f"{self.node_here.op.name}: {message}", self.node_here.location))
 
     def index_check(self, position: int, size: Dim, low: Dim, high: Dim, message: str) -> None:

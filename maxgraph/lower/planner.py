@@ -71,7 +71,7 @@ def plan_buffers(
     elif not share:
         reasons = {info.name: _Reason("no kernel of this provider is known to be safe", None) for info in graph.buffers}
     while True:
-        emitter, ordering = _emit_ordered(graph, choices, share=share, reasons=reasons)
+        emitter, ordering = _emit_ordered(graph, choices, share=share, reasons=reasons, without=without)
         if ordering.unguarded:
             choices = replace(choices, separate=choices.separate | set(ordering.unguarded))
             for name, check in ordering.unguarded.items():
@@ -99,7 +99,7 @@ def plan_buffers(
 
 
 def _emit_ordered(
-    graph: Graph, choices: Choices, *, share: bool, reasons: dict[str, _Reason]
+    graph: Graph, choices: Choices, *, share: bool, reasons: dict[str, _Reason], without: frozenset[Part]
 ) -> tuple[GraphEmitter, Ordering]:
     """Emits a graph with its buffers ordered, taking snapshots where order alone does not do."""
     while True:
@@ -107,7 +107,7 @@ def _emit_ordered(
         resolve_loads(emitter)
         _name_outputs(emitter)
         emitter.onnx.drop_unused()
-        ordering = order_buffers(emitter)
+        ordering = order_buffers(emitter, without)
         if ordering.settled:
             return emitter, ordering
         choices = _keep_old_values(emitter, choices, ordering, reasons)

@@ -28,8 +28,7 @@ def load_window(e: GraphEmitter, x: Handle, window: Window) -> Handle:
     result_shape = squeezed_shape(window.extents, window.squeezed)
     if len(moved) == 1 and moved[0] in window.squeezed:
         axis = moved[0]
-        start = window.starts[axis]
-        _check(e, x.shape, window, axis)
+        start = _checked_start(e, x.shape, window, axis)
         # Gather counts from the end by itself, and takes the axis away where the index is a scalar.
         index = e.reshape(start, Shape([])) if isinstance(start, Handle) else _scalar(e, start)
         taken = e.node("Gather", x, index, axis=axis, shape=Shape([*x.shape[:axis], *x.shape[axis + 1 :]]))
@@ -56,7 +55,7 @@ def store_window(e: GraphEmitter, track: BufferTrack, value: Handle, window: Win
     moved = _moved_axes(shape, window)
     if any(static_dim(extent) == 0 for extent in window.extents):
         for axis in moved:
-            _check(e, shape, window, axis)
+            _checked_start(e, shape, window, axis)
         e.skip_store()
         return
     if len(moved) == 1 and window.steps[moved[0]] == 1:
@@ -137,8 +136,7 @@ def _moved_axes(shape: Shape, window: Window) -> list[int]:
 
 def _start(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> Dim | Handle:
     """Where the window starts along an axis, counted from the front, checked; a handle is a vector of one element."""
-    _check(e, shape, window, axis)
-    start = window.starts[axis]
+    start = _checked_start(e, shape, window, axis)
     if not isinstance(start, Handle):
         return start
     vector = e.reshape(start, Shape([1]))
@@ -199,8 +197,11 @@ def _vector(e: GraphEmitter, parts: list[Dim | Handle]) -> Handle:
     return handles[0] if len(handles) == 1 else e.node("Concat", *handles, axis=0, shape=Shape([len(handles)]))
 
 
-def _check(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> None:
-    """Sees to it that the window stays inside the axis: on the feeds where that is possible, else in the graph."""
+def _checked_start(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> Dim | Handle:
+    """Where the window starts, once it is sure that it stays inside the axis.
+
+    That is checked on the feeds where it can be, else in the graph; what is returned then depends on the check.
+    """
     start, extent, step, size = window.starts[axis], window.extents[axis], window.steps[axis], shape[axis]
     stop = window.stops[axis]
     if stop is not None:
@@ -213,7 +214,7 @@ def _check(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> None:
             number = static_dim(condition)
             if number is None and condition.polynomial.name is None:  # a bare symbol is never negative
                 e.dim_check(condition, Dim(0), message)
-        return
+        return start
     low = Dim(0) if step > 0 else span
     high = size - 1 - span if step > 0 else size - 1
     if static_dim(extent) == 0:
@@ -223,7 +224,7 @@ def _check(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> None:
     noun = "index {value}" if squeezed else f"the slice from {{value}} of {extent} elements"
     if position is not None and (e.sizes.knows(extent) or squeezed):
         e.index_check(position, size, low, high, f"{noun} is out of range for axis {axis} of size {{size}}")
-        return
+        return start
     if not e.sizes.knows(high) or not e.sizes.knows(low):
         low, high = Dim(0), size  # the extent is what the stop says; the stop is checked below
     vector = _from_front_end(e, e.reshape(start, Shape([1])), size)
@@ -232,10 +233,11 @@ def _check(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> None:
         e.node("GreaterOrEqual", vector, e.sizes.value(low), dtype=DType.bool),
         e.node("LessOrEqual", vector, e.sizes.value(high), dtype=DType.bool),
     )
-    e.check(
+    zero = e.check(
         e.node("Squeeze", inside, e.constant([0]), shape=Shape([])),
         f"{'an index' if squeezed else f'a slice of {extent} elements'} is out of range for axis {axis} of size {size}",
     )
+    return e.node("Add", start, zero)
 
 
 def _check_stop(e: GraphEmitter, window: Window, axis: int, stop: Handle, size: Dim) -> None:

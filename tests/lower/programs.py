@@ -158,7 +158,7 @@ class _Builder:
         ops.buffer_store(b, old_a)
 
     def index(self, buffer: BufferValue) -> Any:
-        match int(self.rng.integers(10)):
+        match int(self.rng.integers(12)):
             case 0 | 1 | 2 | 3:
                 return int(self.rng.integers(-self.n, self.n))
             case 4 | 5 | 6:

@@ -17,14 +17,13 @@ Array = np.ndarray[Any, Any]
 class Runner:
     """One session, bound anew on each run, every version over its buffer's memory as the plan says."""
 
-    def __init__(self, lowered: Lowered, *, threads: int = 1, profile: str | None = None) -> None:
+    def __init__(self, lowered: Lowered, *, threads: int = 1, config: Mapping[str, str] | None = None) -> None:
         options = ort.SessionOptions()
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.intra_op_num_threads = threads
         options.log_severity_level = 4
-        if profile is not None:
-            options.enable_profiling = True
-            options.profile_file_prefix = profile
+        for key, value in (config or {}).items():
+            options.add_session_config_entry(key, value)
         if lowered.external:
             names = [e.onnx_name for e in lowered.external]
             options.add_external_initializers(names, [weight_value(e.weight) for e in lowered.external])

@@ -130,8 +130,12 @@ class Emitter(Protocol):
         """`x` under another shape, without a copy; `x` itself where it has that shape."""
         ...
 
-    def check(self, ok: Handle, message: str) -> None:
-        """Lets the execution fail with `message`, before any buffer is changed, unless the bool scalar `ok` holds."""
+    def check(self, ok: Handle, message: str) -> Handle:
+        """Lets the execution fail with `message`, before any buffer is changed, unless the bool scalar `ok` holds.
+
+        Returns:
+                An int64 scalar that is 0. Added to the index that was checked, it keeps the index behind the check.
+        """
         ...
 
     def check_size(self, x: Handle, size: Dim, message: str) -> None:

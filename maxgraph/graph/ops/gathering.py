@@ -74,8 +74,8 @@ def _(b: Emitter, input: Handle, indices: Handle, axis: int) -> Handle:
     flat = b.node("Reshape", inside, b.constant([-1]))
     # An empty list of indices has no smallest one: the 1 that is joined to it stands for "all are inside".
     smallest = b.node("ReduceMin", b.node("Concat", flat, b.constant([1], DType.int32), axis=0), keepdims=0, since=18)
-    b.check(b.cast(smallest, DType.bool), f"an index is out of range for axis {axis} of size {size}")
-    return b.node("Gather", input, indices, axis=axis, shape=b.results[0].shape)
+    zero = b.check(b.cast(smallest, DType.bool), f"an index is out of range for axis {axis} of size {size}")
+    return b.node("Gather", input, b.node("Add", wide, zero), axis=axis, shape=b.results[0].shape)
 
 
 @gather.reference
