@@ -1,0 +1,71 @@
+"""The same program gives the same bytes: in any process, from any folder, and after being read."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import maxgraph
+from maxgraph.format import load
+
+from .files import rich_graph, saved
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = Path(__file__).with_name("golden")
+SEED = ROOT / "samples" / "counter" / "build.py"
+SCRIPT = """
+import runpy, sys
+import maxgraph
+from tests.format.files import rich_graph
+graph = runpy.run_path(sys.argv[1])["graph"] if sys.argv[1] else rich_graph()
+maxgraph.save(graph, sys.argv[2], metadata={"license": "MIT", "com.example.run": "7"})
+"""
+
+
+def test_the_seed_program_gives_the_golden_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """To change the format on purpose: delete the golden files, run this once, and look at the difference."""
+    path = saved(tmp_path, runpy.run_path(str(SEED))["graph"])
+    assert capsys.readouterr().out == "dtype: DType.float32\nshape: [Dim(4)]\n"
+    data = path.read_bytes()
+    text = f"{load(path)}\n"
+    golden, dump = GOLDEN / "buffer_demo.hex", GOLDEN / "buffer_demo.txt"
+    if not golden.exists():
+        golden.write_text("\n".join(data[at : at + 16].hex(" ") for at in range(0, len(data), 16)) + "\n")
+        dump.write_text(text)
+        pytest.fail("the golden files were missing and have been written: look at them, then run this again")
+    assert data == bytes.fromhex(golden.read_text())
+    assert text == dump.read_text()
+    assert 250 < len(data) < 350
+
+
+@pytest.mark.parametrize("script", [str(SEED), ""], ids=["seed", "rich"])
+def test_every_process_gives_the_same_bytes(script: str, tmp_path: Path) -> None:
+    files = []
+    for hash_seed, folder in (("0", ROOT), ("1", tmp_path), ("4242", Path("/"))):
+        path = tmp_path / f"{hash_seed}.maxg"
+        env = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
+        subprocess.run([sys.executable, "-c", SCRIPT, script, str(path)], cwd=folder, env=env, check=True)
+        files.append(path.read_bytes())
+    assert files[0] == files[1] == files[2]
+
+
+def test_a_file_that_was_read_is_written_as_it_was(tmp_path: Path) -> None:
+    first = saved(tmp_path).read_bytes()
+    graph = load(tmp_path / "model.maxg")
+    assert str(graph) == str(rich_graph())
+    maxgraph.save(graph, tmp_path / "again.maxg")
+    assert (tmp_path / "again.maxg").read_bytes() == first
+
+
+def test_debug_information_can_be_left_out(tmp_path: Path) -> None:
+    maxgraph.save(rich_graph(), tmp_path / "a.maxg", strip_debug=True)
+    graph = load(tmp_path / "a.maxg")
+    assert all(node.location is None for node in graph.nodes())
+    whole = maxgraph.format.open_file(saved(tmp_path))
+    assert whole.program_hash == maxgraph.format.open_file(tmp_path / "a.maxg").program_hash
+    assert all(node.location is not None and node.location.file == "files.py" for node in whole.graph.nodes())
