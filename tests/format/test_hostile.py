@@ -31,7 +31,7 @@ def set_(target: str, value: Any) -> Change:
 
     def change(model: Any) -> None:
         path, _, name = target.rpartition(".")
-        exec(f"owner = model.{path}", {"model": model}, scope := {})  # noqa: S102 - the paths are ours
+        exec(f"owner = model.{path}", {"model": model}, scope := {})
         setattr(scope["owner"], name, value)
 
     return change
@@ -192,7 +192,10 @@ def test_random_headers_raise_nothing_else(
     try:
         load(path)
     except FormatError as error:
-        assert error.code in CODES
+        known = error.code in CODES
+    else:
+        known = True
+    assert known
 
 
 def test_the_reader_executes_nothing() -> None:

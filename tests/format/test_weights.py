@@ -82,7 +82,8 @@ def test_every_dtype(dtype: DType, tmp_path: Path) -> None:
     maxgraph.save(with_weights(w=kind), tmp_path / "a.maxg", weights={"w": array})
     graph = load(tmp_path / "a.maxg")
     data = graph.weights["w"].data
-    assert data is not None and graph.weights["w"].type == kind
+    assert data is not None
+    assert graph.weights["w"].type == kind
     assert data.numpy().tobytes() == array.tobytes()
 
 
