@@ -60,7 +60,7 @@ def scalar_array(value: object, dtype: DType) -> Array:
         raise InputError(f"{value!r} does not fit into {dtype.name}", code="MG032") from None
 
 
-def array_from_dlpack(source: Any, *, copy: bool | None = None) -> Array:  # noqa: ANN401 - whatever has __dlpack__
+def array_from_dlpack(source: Any, *, copy: bool | None = None) -> Array:
     """The memory of a DLPack object, as numpy; read-only where its owner says so.
 
     Raises:
