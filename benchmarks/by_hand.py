@@ -20,7 +20,8 @@ _COUNTER = """counter (float[4] s) => (float[4] old, float[4] new) <float[1] one
 }"""
 
 # The empty slice of `old` in the store's index makes the read run before the store.
-_STORE = """store (float[1, ROWS, 64] s, float[1, 1, 64] row, int64[1] at) => (float[1, 1, 64] old, float[1, ROWS, 64] new)
+_STORE = """store (float[1, ROWS, 64] s, float[1, 1, 64] row, int64[1] at)
+=> (float[1, 1, 64] old, float[1, ROWS, 64] new)
 <int64[1] zero = {0}> {
   old = Gather <axis = 1> (s, at)
   none = Slice (old, zero, zero, zero)
@@ -74,7 +75,7 @@ def counter(threads: int) -> tuple[Callable[[], Array], Callable[[], Array]]:
     def plain() -> Array:
         nonlocal plain_state
         before, plain_state = plain_run(None, {"s": plain_state})
-        return before
+        return np.asarray(before)
 
     return bound, plain
 
@@ -101,6 +102,6 @@ def store(rows: int, threads: int) -> tuple[Callable[[Array, int], Array], Calla
         nonlocal plain_state
         feeds = {"s": plain_state, "row": values.reshape(1, 1, 64), "at": np.array([position])}
         before, plain_state = plain_run(None, feeds)
-        return before
+        return np.asarray(before)
 
     return bound, plain

@@ -106,7 +106,7 @@ def mode(model: Model) -> str:
 def expect_equal(one: Callable[[int], object], other: Callable[[int], object]) -> None:
     """Both forms must mean the same, or the comparison means nothing."""
     for step in range(10):
-        np.testing.assert_array_equal(one(step), other(step))  # type: ignore[arg-type]  # both give arrays
+        np.testing.assert_array_equal(one(step), other(step))
 
 
 def measure(cases: list[Case], rounds: int) -> None:

@@ -38,6 +38,7 @@ class Bound:
         layout: The sizes.
         owners: Who owns the caller's buffers.
         claim: Where they lie.
+        swaps: Buffers of the state whose two memories are exchanged, each with the one that is bound as the old value.
     """
 
     __slots__ = (
@@ -50,12 +51,12 @@ class Bound:
         "_results",
         "_run",
         "_scratch",
-        "_swaps",
         "_take",
         "_writes",
         "claim",
         "layout",
         "owners",
+        "swaps",
     )
 
     def __init__(
@@ -70,7 +71,7 @@ class Bound:
         self._large: list[tuple[int, str]] = []
         self._scratch: list[Array] = []
         self._back: list[tuple[int, Array]] = []
-        self._swaps: list[tuple[Cell, Array]] = []
+        self.swaps: list[tuple[Cell, Array]] = []
         self._remember(callers)
         self._bind_tensors(program)
         given = iter(range(len(callers)))
@@ -89,8 +90,8 @@ class Bound:
         """Whether a call with these sizes and these buffers can use it as it is."""
         if self.layout is not layout:
             return False
-        if self._swaps:
-            for cell, array in self._swaps:
+        if self.swaps:
+            for cell, array in self.swaps:
                 if cell.array is not array:
                     return False
         if self._known != [*map(id, callers)]:
@@ -116,8 +117,8 @@ class Bound:
         if self._back:
             for at, memory in self._back:
                 callers[at][...] = memory
-        if self._swaps:
-            for cell, _ in self._swaps:
+        if self.swaps:
+            for cell, _ in self.swaps:
                 cell.swap()
         return self._take()
 
@@ -176,7 +177,7 @@ class Bound:
         if buffer.versions and not buffer.plan.mode.shares_memory:
             # Also where the plan says that a new value is copied back: it was made for memory of the caller's, and
             # memory of a state can be exchanged.
-            self._swaps.append((cell, memory))
+            self.swaps.append((cell, memory))
             self._bind_versions(buffer, cell.second())
 
     def _bind_buffer(self, buffer: BufferBinding, memory: Array) -> None:

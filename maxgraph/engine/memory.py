@@ -83,7 +83,10 @@ class Owners:
         if self._foreign:
             return False
         ids = self._ids
-        return all(not (array.base is not None or id(array) in ids) for array in arrays)
+        for array in arrays:  # noqa: SIM110 - a generator costs more than the whole loop
+            if array.base is not None or id(array) in ids:
+                return False
+        return True
 
     def apart(self, array: Array) -> bool:
         """The same for one array, with more care."""
@@ -112,10 +115,11 @@ def check_buffers_apart(form: Form, buffers: Sequence[Array]) -> None:
     Raises:
         InputError: Two do: a store to one would change the other.
     """
-    ordered = sorted(zip(ranges_of(buffers), form.buffers, strict=True), key=lambda pair: pair[0])
-    for ((_, end), (_, first)), ((start, stop), (_, second)) in pairwise(ordered):
-        if start < end and stop > start:
-            raise _overlap(first.name, second.name)
+    named = [(start, end, slot.name) for (start, end), (_, slot) in zip(ranges_of(buffers), form.buffers, strict=False)]
+    filled = sorted(place for place in named if place[0] < place[1])
+    for (_, end, first), (start, _, second) in pairwise(filled):
+        if start < end:
+            raise _overlap(first, second)
 
 
 def _overlap(one: str, other: str) -> InputError:

@@ -66,6 +66,8 @@ class Program:
         pool = state.pools.get(self) or state.pool(self)
         bound = pool.take(layout, callers) or Bound(self, form, layout, callers, state)
         try:
+            if bound.swaps:
+                state.forget_others(self)
             if not callers:
                 return bound.run(tensors, callers)
             if tensors and not bound.owners.all_apart(tensors):

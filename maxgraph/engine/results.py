@@ -9,6 +9,7 @@ import numpy as np
 from ..driver.arrays import Array
 from ..dtype import DType
 from ..errors import InternalError
+from ..graph.ops.printing import printed
 from ..lower.lowered import Lowered
 from .layout import Layout
 from .ort import OrtBinding, OrtSession
@@ -98,5 +99,5 @@ class Results:
             self._values[at] = None  # the caller's now
         for shown in self._printed:
             array = self._binding.fetched(shown.onnx_name, shown.type.dtype)
-            print(f"{shown.label}: {shown.type.dtype.name}{list(array.shape)} =\n{array}")  # noqa: T201 - the op's use
+            print(printed(shown.label, array))  # noqa: T201 - this is what the op is for
         return values

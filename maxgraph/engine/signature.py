@@ -52,8 +52,8 @@ class Form:
             else:
                 tensors.append(slot.take(argument))
         buffers: list[Array] = []
-        for at, slot in self.buffers:
-            buffers.append(slot.take(arguments[at]))
+        for at, buffer_slot in self.buffers:
+            buffers.append(buffer_slot.take(arguments[at]))
         return tensors, buffers
 
     def arrange(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
