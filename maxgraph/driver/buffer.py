@@ -15,6 +15,8 @@ from .indexing import BufferIndex, checked_index
 
 __all__ = ["Buffer"]
 
+_new = object.__new__
+
 
 class Buffer:
     """Elements of one type in memory, with a shape. A new one is zero.
@@ -46,12 +48,11 @@ class Buffer:
         self._array = np.zeros(tuple(shape), dtype.to_numpy())
         self._device = _usable(device)
 
-    @classmethod
-    def _over(cls, array: Array, device: Device) -> Buffer:
+    @staticmethod
+    def _over(array: Array, device: Device) -> Buffer:
         """A buffer over exactly this array, which nobody else must give another shape or dtype."""
-        buffer = object.__new__(cls)
-        buffer._array = array
-        buffer._device = device
+        buffer = _new(Buffer)
+        buffer._array, buffer._device = array, device  # noqa: SLF001 - its own class
         return buffer
 
     @staticmethod
@@ -86,7 +87,7 @@ class Buffer:
             TypeError: It does not speak DLPack.
             ValueError: Its memory cannot be had, or `copy` is False and it has to be copied.
         """
-        source = array._array if isinstance(array, Buffer) else array
+        source = array._array if isinstance(array, Buffer) else array  # noqa: SLF001 - its own class
         shared = source if isinstance(source, np.ndarray) else array_from_dlpack(source)
         if copy is False and not shared.flags.carray:
             raise InputError(
@@ -251,7 +252,7 @@ class Buffer:
     def __dlpack_device__(self) -> tuple[int, int]:
         return cast("tuple[int, int]", self._array.__dlpack_device__())
 
-    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Array:  # noqa: FBT001 - numpy's
         return np.array(self._array, dtype=dtype, copy=copy)
 
     def _text(self) -> str:

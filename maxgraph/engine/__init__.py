@@ -1,8 +1,20 @@
 """Running graphs: sessions, models, and the states that live on between executions."""
 
+from __future__ import annotations
+
+import os
+
+from ..graph.graph import Graph
 from .model import Model
 from .session import InferenceSession
 from .spec import TensorSpec
 from .state import State
 
 __all__ = ["InferenceSession", "Model", "State", "TensorSpec"]
+
+
+def read_graph(path: str | os.PathLike[str]) -> Graph:
+    """The graph of a file. It is here because this is the one module of the engine that knows of files."""
+    from ..format import load
+
+    return load(path)

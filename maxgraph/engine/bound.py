@@ -13,8 +13,8 @@ from ..errors import InternalError
 from ..lower.lowered import BufferBinding
 from .cells import Cell
 from .layout import Layout
-from .memory import Owners, check_buffers_apart, ranges_of
-from .ort import OrtBinding, same_memory
+from .memory import Claim, Owners, check_buffers_apart, ranges_of
+from .ort import OrtBinding, OrtFailure, same_memory
 from .results import Results
 
 if TYPE_CHECKING:
@@ -37,21 +37,26 @@ class Bound:
     Attributes:
         layout: The sizes.
         owners: Who owns the caller's buffers.
-        ranges: Where they lie.
+        claim: Where they lie.
+        swaps: Buffers of the state whose two memories are exchanged, each with the one that is bound as the old value.
     """
 
     __slots__ = (
+        "_alive",
         "_back",
         "_binding",
         "_known",
         "_large",
+        "_prepares",
         "_results",
+        "_run",
         "_scratch",
-        "_swaps",
+        "_take",
         "_writes",
+        "claim",
         "layout",
         "owners",
-        "ranges",
+        "swaps",
     )
 
     def __init__(self, program: Program, form: Form, layout: Layout, callers: Sequence[Array], state: State) -> None:
@@ -64,7 +69,7 @@ class Bound:
         self._large: list[tuple[int, str]] = []
         self._scratch: list[Array] = []
         self._back: list[tuple[int, Array]] = []
-        self._swaps: list[tuple[Cell, Array]] = []
+        self.swaps: list[tuple[Cell, Array]] = []
         self._remember(callers)
         self._bind_tensors(program)
         given = iter(range(len(callers)))
@@ -76,20 +81,21 @@ class Bound:
             else:
                 self._bind_cell(buffer, state.cell(buffer.name))
         self._results = Results(program.lowered, program.session, self._binding, layout)
+        self._prepares = bool(self._scratch or self._large or self._results.prepares)
+        self._run, self._take = self._binding.run, self._results.take
 
     def serves(self, layout: Layout, callers: Sequence[Array]) -> bool:
         """Whether a call with these sizes and these buffers can use it as it is."""
-        if self.layout is not layout or len(self._known) != len(callers):
+        if self.layout is not layout:
             return False
-        for cell, array in self._swaps:
-            if cell.array is not array:
-                return False
-        for known, array in zip(self._known, callers, strict=True):
-            if known() is not array:
-                if ranges_of(callers) != self.ranges:
+        if self.swaps:
+            for cell, array in self.swaps:
+                if cell.array is not array:
                     return False
-                self._remember(callers)  # other arrays over the same memory
-                break
+        if self._known != [*map(id, callers)]:
+            if len(self._known) != len(callers) or ranges_of(callers) != self.claim.ranges:
+                return False
+            self._remember(callers)  # other arrays over the same memory
         return True
 
     def run(self, tensors: Sequence[Array], callers: Sequence[Array]) -> list[Array]:
@@ -100,21 +106,32 @@ class Bound:
         """
         for at, memory in self._writes:
             memory[...] = tensors[at]
-        kept = [self._bind_large(name, tensors[at]) for at, name in self._large]
+        kept = self._prepare(tensors) if self._prepares else None
+        try:
+            self._run()
+        except Exception as error:  # noqa: BLE001 - onnxruntime has many
+            raise OrtFailure(str(error)) from None
+        del kept
+        if self._back:
+            for at, memory in self._back:
+                callers[at][...] = memory
+        if self.swaps:
+            for cell, _ in self.swaps:
+                cell.swap()
+        return self._take()
+
+    def _prepare(self, tensors: Sequence[Array]) -> list[Array]:
+        """What is bound anew in each call; gives the arrays that must live until the run is over."""
         for memory in self._scratch:
             memory.fill(0)
         self._results.prepare()
-        self._binding.run()
-        del kept
-        for at, memory in self._back:
-            callers[at][...] = memory
-        for cell, _ in self._swaps:
-            cell.swap()
-        return self._results.take()
+        return [self._bind_large(name, tensors[at]) for at, name in self._large]
 
     def _remember(self, callers: Sequence[Array]) -> None:
-        self._known = [weakref.ref(array) for array in callers]
-        self.ranges = ranges_of(callers)
+        # An id says that it is the same array only while that lives: when one of them dies, all are forgotten.
+        known = self._known = [id(array) for array in callers]
+        self._alive = [weakref.ref(array, lambda _: known.clear()) for array in callers]
+        self.claim = Claim(ranges_of(callers))
         self.owners = Owners(callers)
 
     def _bind_tensors(self, program: Program) -> None:
@@ -158,7 +175,7 @@ class Bound:
         if buffer.versions and not buffer.plan.mode.shares_memory:
             # Also where the plan says that a new value is copied back: it was made for memory of the caller's, and
             # memory of a state can be exchanged.
-            self._swaps.append((cell, memory))
+            self.swaps.append((cell, memory))
             self._bind_versions(buffer, cell.second())
 
     def _bind_buffer(self, buffer: BufferBinding, memory: Array) -> None:

@@ -8,7 +8,7 @@ from ..driver.arrays import Array
 from ..graph.graph import Graph
 from ..reference import Interpreter
 from .layout import Layout
-from .memory import Owners, check_buffers_apart, check_tensors_apart, claim, ranges_of, release
+from .memory import Claim, Owners, check_buffers_apart, check_tensors_apart, ranges_of
 from .signature import Form
 from .state import State
 
@@ -32,11 +32,11 @@ class Interpreted:
         for info in self._graph.buffers:
             if info.name not in buffers and not (info.state is not None and info.state.scratch):
                 buffers[info.name] = state.cell(info.name).allocate(layout.sizes)
-        ranges = ranges_of(callers)
-        claim(ranges)
+        claim = Claim(ranges_of(callers))
+        claim.take()
         try:
             inputs = {slot.name: array for (_, slot), array in zip(form.tensors, tensors, strict=True)}
             results = self._interpreter.run(inputs, buffers)
         finally:
-            release(ranges)
+            claim.release()
         return [results[name] for name, _ in self._graph.results]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -12,13 +11,48 @@ from ..driver.arrays import Array
 from ..errors import InputError, StateInUseError
 from .signature import Form
 
-__all__ = ["Owners", "Ranges", "check_buffers_apart", "check_tensors_apart", "claim", "ranges_of", "release"]
+__all__ = ["Claim", "Owners", "Ranges", "check_buffers_apart", "check_tensors_apart", "ranges_of"]
 
 #: First and one-past-the-last byte of each buffer.
 Ranges = tuple[tuple[int, int], ...]
 
-_lock = threading.Lock()
-_active: list[Ranges] = []
+
+class Claim:
+    """The memory that one execution uses, between `take` and `release`."""
+
+    __slots__ = ("ranges",)
+
+    def __init__(self, ranges: Ranges) -> None:
+        self.ranges = ranges
+
+    def take(self) -> None:
+        """Takes the memory.
+
+        No lock is needed: a claim is put at the end of the list in one step, and looks only at those before it.
+
+        Raises:
+            StateInUseError: Another execution uses it.
+        """
+        _active.append(self)
+        if _active[0] is self:
+            return
+        for other in tuple(_active):
+            if other is self:
+                break
+            if _overlapping(self.ranges, other.ranges):
+                _active.remove(self)
+                raise StateInUseError(
+                    "the memory of a buffer is used by another execution",
+                    code="MG036",
+                    help="give each thread buffers of its own",
+                )
+
+    def release(self) -> None:
+        """Gives it back."""
+        _active.remove(self)
+
+
+_active: list[Claim] = []
 
 
 def _owner(array: Array) -> Array | None:
@@ -44,12 +78,20 @@ class Owners:
         self._ids = {id(owner) for owner in owners if owner is not None}
         self._foreign = any(owner is None for owner in owners)
 
-    def apart(self, array: Array) -> bool:
-        """Whether the array certainly has no memory in common with the buffers."""
+    def all_apart(self, arrays: Sequence[Array]) -> bool:
+        """Whether the arrays certainly have no memory in common with the buffers; the quick answer for most calls."""
         if self._foreign:
             return False
-        if array.base is None and array.flags.owndata:
-            return id(array) not in self._ids
+        ids = self._ids
+        for array in arrays:  # noqa: SIM110 - a generator costs more than the whole loop
+            if array.base is not None or id(array) in ids:
+                return False
+        return True
+
+    def apart(self, array: Array) -> bool:
+        """The same for one array, with more care."""
+        if self._foreign:
+            return False
         owner = _owner(array)
         return owner is not None and id(owner) not in self._ids
 
@@ -73,10 +115,11 @@ def check_buffers_apart(form: Form, buffers: Sequence[Array]) -> None:
     Raises:
         InputError: Two do: a store to one would change the other.
     """
-    ordered = sorted(zip(ranges_of(buffers), form.buffers, strict=True), key=lambda pair: pair[0])
-    for ((_, end), (_, first)), ((start, stop), (_, second)) in pairwise(ordered):
-        if start < end and stop > start:
-            raise _overlap(first.name, second.name)
+    named = [(start, end, slot.name) for (start, end), (_, slot) in zip(ranges_of(buffers), form.buffers, strict=False)]
+    filled = sorted(place for place in named if place[0] < place[1])
+    for (_, end, first), (start, _, second) in pairwise(filled):
+        if start < end:
+            raise _overlap(first, second)
 
 
 def _overlap(one: str, other: str) -> InputError:
@@ -92,25 +135,5 @@ def ranges_of(buffers: Sequence[Array]) -> Ranges:
     return tuple((start := buffer.ctypes.data, start + buffer.nbytes) for buffer in buffers)
 
 
-def claim(ranges: Ranges) -> None:
-    """Takes memory for one execution.
-
-    Raises:
-        StateInUseError: Another one changes it.
-    """
-    with _lock:
-        for others in _active:
-            for start, end in ranges:
-                if any(start < stop and begin < end for begin, stop in others):
-                    raise StateInUseError(
-                        "the memory of a buffer is used by another execution",
-                        code="MG036",
-                        help="give each thread buffers of its own",
-                    )
-        _active.append(ranges)
-
-
-def release(ranges: Ranges) -> None:
-    """Gives memory back."""
-    with _lock:
-        _active.remove(ranges)
+def _overlapping(ranges: Ranges, others: Ranges) -> bool:
+    return any(start < stop and begin < end for start, end in ranges for begin, stop in others)

@@ -81,11 +81,12 @@ class Model:
         if state is None:
             form, used, locked = self._full, self.state, self._owns
         else:
-            self._check_state(state)
+            if state.__class__ is not State or self._executor not in state.pools:
+                self._check_state(state)
             form, used, locked = self._tensors_only, state, bool(self._kept)
         tensors, callers = form.take(args)
-        if locked:
-            used.acquire()
+        if locked and not used.lock.acquire(False):
+            raise used.in_use()
         try:
             layout = self._static_layout
             if layout is None:
@@ -96,8 +97,12 @@ class Model:
             results = self._executor.run(form, tensors, callers, layout, used)
         finally:
             if locked:
-                used.release()
-        return [Buffer._over(array, self._result_device) for array in results]
+                used.lock.release()
+        device = self._result_device
+        buffers = []
+        for array in results:
+            buffers.append(Buffer._over(array, device))  # noqa: SLF001 - the driver's friend; see Form.take
+        return buffers
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[Buffer]:
         """The same as `execute`, with inputs also by name; ``state=`` is a `State` unless an input has this name."""
@@ -164,7 +169,7 @@ class Model:
             raise InputTypeError(
                 f"state is a State, not {type(state).__name__}", code="MG032", help="model.new_state() makes one"
             )
-        if state.knows(self._executor):
+        if self._executor in state.pools:
             return
         for info in self.graph.buffers:
             if info.name in self._kept:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ class OrtSession:
             providers.insert(0, (CUDA_PROVIDER, {"device_id": str(device_id)}))
         try:
             self._session = onnxruntime.InferenceSession(model, options, providers=providers)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - onnxruntime has many
             _logger.debug("onnxruntime: %s", error)
             raise InternalError(
                 "onnxruntime refuses the model that this graph was lowered to",
@@ -80,24 +81,25 @@ class OrtSession:
                 code="MG040",
                 help="check the CUDA and cuDNN versions that onnxruntime-gpu needs, and nvidia-smi",
             )
-        self.native = self._session._sess
+        self.native = self._session._sess  # noqa: SLF001 - see above
         self.outputs = [output.name for output in self._session.get_outputs()]
 
 
 class OrtBinding:
     """Memory bound to a session's inputs and outputs. For one execution at a time.
 
-    Outputs are counted in the order in which they were first bound.
+    Attributes:
+        run: Runs the model. Whatever it raises is onnxruntime's own, and nobody should see it.
     """
 
-    __slots__ = ("_binding", "_numbers", "_options", "_run")
+    __slots__ = ("_binding", "_numbers", "run")
 
     def __init__(self, session: OrtSession) -> None:
         self._binding = native.SessionIOBinding(session.native)
-        self._run = session.native.run_with_iobinding
-        self._options = onnxruntime.RunOptions()
-        self._options.log_severity_level = _SILENT
-        self._numbers: dict[str, int] = {}
+        options = onnxruntime.RunOptions()
+        options.log_severity_level = _SILENT
+        self.run = partial(session.native.run_with_iobinding, self._binding, options)
+        self._numbers: dict[str, int] = {}  # onnxruntime gives outputs in the order in which they were first bound
 
     def bind_input(self, name: str, array: Array) -> None:
         """Reads the input from this memory. The caller keeps the array alive while a run can read it."""
@@ -112,17 +114,6 @@ class OrtBinding:
         """Lets onnxruntime make memory for the output; to be called before each run, else it would be used again."""
         self._numbers.setdefault(name, len(self._numbers))
         self._binding.bind_output(name, _HOST)
-
-    def run(self) -> None:
-        """Runs the model.
-
-        Raises:
-            OrtFailure: onnxruntime failed.
-        """
-        try:
-            self._run(self._binding, self._options)
-        except Exception as error:
-            raise OrtFailure(str(error)) from None
 
     @property
     def has_outputs(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..driver.arrays import Array
@@ -21,35 +20,39 @@ _KEPT = 8
 class Pool:
     """The bindings of one program to one state, none of which is in use.
 
-    A binding is used by one execution at a time: `take` removes it and `put` brings it back. Both are safe from
-    several threads, because they only use operations of a list that are atomic.
+    A binding is used by one execution at a time: whoever takes it out of `free` has it, and puts it back at the end.
+    Both are safe from several threads, because only operations of a list that are atomic are used.
+
+    Attributes:
+        free: The bindings, the one used last at the end.
     """
 
-    __slots__ = ("_free",)
+    __slots__ = ("free",)
 
     def __init__(self) -> None:
-        self._free: list[Bound] = []
+        self.free: list[Bound] = []
 
     def take(self, layout: Layout, callers: Sequence[Array]) -> Bound | None:
-        """A binding for these sizes and this memory, if there is one; most often it is the last one used."""
-        put_back = []
+        """A binding for these sizes and this memory, if there is one."""
+        free = self.free
+        try:
+            bound = free.pop()
+        except IndexError:
+            return None
+        if bound.serves(layout, callers):  # most often it is the one used last
+            return bound
+        others = [bound]
         found = None
-        for _ in range(len(self._free)):
+        while found is None:
             try:
-                bound = self._free.pop()
-            except IndexError:  # another thread was faster
+                bound = free.pop()
+            except IndexError:
                 break
             if bound.serves(layout, callers):
                 found = bound
-                break
-            put_back.append(bound)
-        if put_back:
-            self._free.extend(reversed(put_back))
+            else:
+                others.append(bound)
+        # One more is made where none serves: the one that was not used for longest has to go.
+        others.reverse()
+        free.extend(others if found is not None else others[-(_KEPT - 1) :])
         return found
-
-    def put(self, bound: Bound) -> None:
-        """Brings a binding back."""
-        self._free.append(bound)
-        if len(self._free) > _KEPT:
-            with suppress(IndexError):  # another thread was faster
-                del self._free[0]

@@ -10,7 +10,7 @@ from ..lower.lowered import Lowered
 from .bound import Bound
 from .failures import explain
 from .layout import Layout
-from .memory import check_tensors_apart, claim, release
+from .memory import check_tensors_apart
 from .ort import OrtFailure, OrtSession
 from .signature import Form
 from .state import State
@@ -63,18 +63,22 @@ class Program:
         """See `Executor.run`."""
         if self.session is None:
             return []
-        pool = state.pool(self)
+        pool = state.pools.get(self) or state.pool(self)
         bound = pool.take(layout, callers) or Bound(self, form, layout, callers, state)
         try:
+            if bound.swaps:
+                state.forget_others(self)
             if not callers:
                 return bound.run(tensors, callers)
-            check_tensors_apart(form, bound.owners, tensors, callers)
-            claim(bound.ranges)
+            if tensors and not bound.owners.all_apart(tensors):
+                check_tensors_apart(form, bound.owners, tensors, callers)
+            claim = bound.claim
+            claim.take()
             try:
                 return bound.run(tensors, callers)
             finally:
-                release(bound.ranges)
+                claim.release()
         except OrtFailure as failure:
             raise explain(failure, self.lowered) from None
         finally:
-            pool.put(bound)
+            pool.free.append(bound)

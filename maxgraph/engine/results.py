@@ -9,6 +9,7 @@ import numpy as np
 from ..driver.arrays import Array
 from ..dtype import DType
 from ..errors import InternalError
+from ..graph.ops.printing import printed
 from ..lower.lowered import Lowered
 from .layout import Layout
 from .ort import OrtBinding, OrtSession
@@ -27,9 +28,23 @@ class Results:
     - Large ones of known shape get new memory in each call.
     - Those whose shape depends on data, and those that are constants of the model, get onnxruntime's memory in each
       call, and are copied out of it.
+
+    Attributes:
+        prepares: Whether `prepare` does anything.
     """
 
-    __slots__ = ("_binding", "_copied", "_fetched", "_fresh", "_names", "_printed", "_values")
+    __slots__ = (
+        "_binding",
+        "_copied",
+        "_fetched",
+        "_fresh",
+        "_memories",
+        "_names",
+        "_printed",
+        "_simple",
+        "_values",
+        "prepares",
+    )
 
     def __init__(self, lowered: Lowered, session: OrtSession, binding: OrtBinding, layout: Layout) -> None:
         self._binding = binding
@@ -56,6 +71,10 @@ class Results:
             self._names = session.outputs[:1]
         self._values: list[Any] = [None] * len(lowered.outputs)
 
+        self.prepares = bool(self._names or self._fresh)
+        self._simple = len(self._copied) == len(lowered.outputs) and not lowered.prints
+        self._memories = [memory for _, memory in self._copied]
+
     def prepare(self) -> None:
         """Binds what is bound anew in each call."""
         for at, name, shape, dtype in self._fresh:
@@ -66,6 +85,11 @@ class Results:
 
     def take(self) -> list[Array]:
         """The outputs of the run that has just ended."""
+        if self._simple:
+            values = []
+            for memory in self._memories:
+                values.append(memory.copy())
+            return values
         values = self._values.copy()
         for at, memory in self._copied:
             values[at] = memory.copy()
@@ -75,5 +99,5 @@ class Results:
             self._values[at] = None  # the caller's now
         for shown in self._printed:
             array = self._binding.fetched(shown.onnx_name, shown.type.dtype)
-            print(f"{shown.label}: {shown.type.dtype.name}{list(array.shape)} =\n{array}")  # noqa: T201 - the op's use
+            print(printed(shown.label, array))  # noqa: T201 - this is what the op is for
         return values

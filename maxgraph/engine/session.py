@@ -104,10 +104,9 @@ class InferenceSession:
             LoweringError: A buffer cannot be changed as demanded, or an op cannot be lowered.
         """
         if isinstance(model, (str, os.PathLike)):
-            # The one place where running knows of files, so that `maxgraph.engine` can be used without them.
-            from ..format import load
+            from . import read_graph
 
-            model = load(model)
+            model = read_graph(model)
         if not isinstance(model, Graph):
             raise InputTypeError(f"a Graph or a path is wanted, not {type(model).__name__}", code="MG032")
         if not model.finished:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from numpy import ndarray
+
 from ..driver.arrays import Array
 from ..errors import InputError, suggest
 from ..graph.graph import Graph
@@ -41,10 +43,18 @@ class Form:
         """
         if len(arguments) != len(self.slots):
             raise self._refuse_count(len(arguments))
-        return (
-            [slot.take(arguments[at]) for at, slot in self.tensors],
-            [slot.take(arguments[at]) for at, slot in self.buffers],
-        )
+        # Loops, since Python 3.11 makes a call of each comprehension.
+        tensors: list[Array] = []
+        for at, slot in self.tensors:
+            argument = arguments[at]
+            if type(argument) is ndarray and argument.dtype is slot.dtype and argument.shape == slot.sizes:
+                tensors.append(argument)
+            else:
+                tensors.append(slot.take(argument))
+        buffers: list[Array] = []
+        for at, buffer_slot in self.buffers:
+            buffers.append(buffer_slot.take(arguments[at]))
+        return tensors, buffers
 
     def arrange(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """Arguments given by name, behind those given by position.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ..driver import Buffer
 from ..driver.arrays import Array, array_from_dlpack, scalar_array
@@ -23,18 +24,20 @@ class Slot:
         name: Its name.
         type: Its type.
         position: Its place among the inputs that callers pass.
+        dtype: Its element type, as numpy has it.
         symbolic: Whether a size of it depends on the call.
+        sizes: Its sizes; None if it is symbolic.
     """
 
-    __slots__ = ("_dtype", "_sizes", "name", "position", "symbolic", "type")
+    __slots__ = ("dtype", "name", "position", "sizes", "symbolic", "type")
 
     def __init__(self, name: str, type_: TensorType | BufferType, position: int) -> None:
         self.name = name
         self.type = type_
         self.position = position
         self.symbolic = not type_.is_static
-        self._dtype = type_.dtype.to_numpy()
-        self._sizes = None if self.symbolic else type_.shape.evaluate({})
+        self.dtype = type_.dtype.to_numpy()
+        self.sizes = None if self.symbolic else type_.shape.evaluate({})
 
     def take(self, argument: Any) -> Array:
         """The argument as an array, its dtype and its static shape checked.
@@ -84,17 +87,17 @@ class TensorSlot(Slot):
     def take(self, argument: Any) -> Array:
         """See `Slot.take`. A Python scalar will do for a rank of 0."""
         kind = type(argument)
-        if kind is np.ndarray:
+        if kind is ndarray:
             array: Array = argument
         elif kind is Buffer:
-            array = argument._array
+            array = argument._array  # noqa: SLF001 - see Buffer
         else:
             array = self._array(argument)
-        if array.dtype is not self._dtype and array.dtype != self._dtype:
-            if array.dtype.newbyteorder("=") != self._dtype:
+        if array.dtype is not self.dtype and array.dtype != self.dtype:
+            if array.dtype.newbyteorder("=") != self.dtype:
                 raise self._refuse_dtype(array)
-            array = array.astype(self._dtype)  # the same values in this machine's byte order
-        if array.shape != self._sizes and not self.symbolic:
+            array = array.astype(self.dtype)  # the same values in this machine's byte order
+        if array.shape != self.sizes and not self.symbolic:
             raise self._refuse_shape(array)
         return array
 
@@ -115,17 +118,17 @@ class BufferSlot(Slot):
     def take(self, argument: Any) -> Array:
         """See `Slot.take`."""
         kind = type(argument)
-        if kind is np.ndarray:
+        if kind is ndarray:
             array: Array = argument
         elif kind is Buffer:
-            array = argument._array
+            array = argument._array  # noqa: SLF001 - see Buffer
         else:
             array = self._array(argument)
-        if array.dtype is not self._dtype and array.dtype != self._dtype:
-            if array.dtype.newbyteorder("=") == self._dtype:
+        if array.dtype is not self.dtype and array.dtype != self.dtype:
+            if array.dtype.newbyteorder("=") == self.dtype:
                 raise self._refuse_memory("has another byte order than this machine")
             raise self._refuse_dtype(array)
-        if array.shape != self._sizes and not self.symbolic:
+        if array.shape != self.sizes and not self.symbolic:
             raise self._refuse_shape(array)
         flags = array.flags
         if not flags.carray:

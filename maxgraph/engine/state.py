@@ -33,6 +33,10 @@ class State:
     Args:
         source: The model or the graph whose buffers it holds.
 
+    Attributes:
+        lock: Held by the execution that uses the state, and never waited for.
+        pools: The bindings of each program that has used it.
+
     Example:
         >>> from maxgraph.dtype import DType
         >>> from maxgraph.graph import BufferType, DeviceRef, Graph
@@ -56,8 +60,8 @@ class State:
             type_ = info.value.type
             if isinstance(type_, BufferType) and not (info.state is not None and info.state.scratch):
                 self._cells[info.name] = Cell(info.name, type_, initial.get(info.name))
-        self._lock = threading.Lock()
-        self._pools: dict[object, Pool] = {}
+        self.lock = threading.Lock()
+        self.pools: dict[object, Pool] = {}
 
     @property
     def names(self) -> list[str]:
@@ -164,52 +168,46 @@ class State:
             )
         return cell
 
-    def acquire(self) -> None:
-        """Takes the state for one execution.
-
-        Raises:
-            StateInUseError: Another one has it.
-        """
-        if not self._lock.acquire(blocking=False):
-            raise StateInUseError(
-                f"this state of graph `{self._graph_name}` is used by another execution",
-                code="MG036",
-                help="give each thread a state of its own: model.new_state()",
-            )
-
-    def release(self) -> None:
-        """Gives it back."""
-        self._lock.release()
+    def in_use(self) -> StateInUseError:
+        """The error for an execution that finds the lock taken."""
+        return StateInUseError(
+            f"this state of graph `{self._graph_name}` is used by another execution",
+            code="MG036",
+            help="give each thread a state of its own: model.new_state()",
+        )
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """The state, while nothing executes on it."""
-        self.acquire()
+        if not self.lock.acquire(blocking=False):
+            raise self.in_use()
         try:
             yield
         finally:
-            self.release()
+            self.lock.release()
 
     def pool(self, program: object) -> Pool:
         """The bindings of one program to this state."""
-        pool = self._pools.get(program)
-        return self._pools.setdefault(program, Pool()) if pool is None else pool
+        pool = self.pools.get(program)
+        return self.pools.setdefault(program, Pool()) if pool is None else pool
 
-    def knows(self, program: object) -> bool:
-        """Whether a program has used this state before."""
-        return program in self._pools
+    def forget_others(self, program: object) -> None:
+        """Drops what other programs have bound, after `program` has exchanged memories."""
+        if len(self.pools) > 1:
+            for other in [other for other in self.pools if other is not program]:
+                del self.pools[other]
 
     def _replace(self, values: dict[Cell, Array]) -> None:
         for cell, value in values.items():
             if cell.set(value):
-                self._pools.clear()  # bindings to memory that is no longer there
+                self.pools.clear()  # bindings to memory that is no longer there
 
 
 def _array(value: Any, cell: Cell) -> Array:
     if isinstance(value, np.ndarray):
         return value
     if isinstance(value, Buffer):
-        return value._array
+        return value._array  # noqa: SLF001 - see Buffer
     if isinstance(value, (bool, int, float, np.generic)):
         return scalar_array(value, cell.type.dtype)
     return array_from_dlpack(value)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from .. import __version__
 from ..driver.arrays import Array
+from ..dtype import DType
 from ..errors import StateError
 
 __all__ = ["read_state", "write_state"]
 
 _UNREADABLE = "MG050"
+_SMALL_FLOATS = {"F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu"}
 
 
 def write_state(path: str | os.PathLike[str], buffers: Mapping[str, Array], graph_name: str) -> None:
@@ -25,6 +27,7 @@ def write_state(path: str | os.PathLike[str], buffers: Mapping[str, Array], grap
     Raises:
         StateError: The name says .npz, or the file cannot be written.
     """
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     target = Path(path)
@@ -42,6 +45,8 @@ def write_state(path: str | os.PathLike[str], buffers: Mapping[str, Array], grap
             whole.replace(target)
     except OSError as error:
         raise StateError(f"cannot write {target}: {error.strerror or error}", code=_UNREADABLE) from None
+    except SafetensorError as error:
+        raise StateError(f"cannot write {target}: {error}", code=_UNREADABLE) from None
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Array]:
@@ -60,20 +65,33 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Array]:
 
 
 def _read_safetensors(path: Path) -> dict[str, Array]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
+    from safetensors import SafetensorError, deserialize, safe_open
 
     try:
-        return dict(load_file(path))
+        with safe_open(path, "np") as file:
+            kinds = {file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118 - it is no mapping
+            if kinds.isdisjoint(_SMALL_FLOATS):
+                return dict(file.get_tensors())
+        # safetensors looks for these types in numpy itself, where they are not.
+        parts = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]  # it has no types
+        return {name: _array(**part) for name, part in parts}
     except (SafetensorError, KeyError, ValueError) as error:
         raise StateError(
             f"{path} is no state file: {error}", code=_UNREADABLE, help="it must be safetensors or .npz"
         ) from None
 
 
+def _array(dtype: str, shape: Sequence[int], data: bytes) -> Array:
+    names = {**_SMALL_FLOATS, "BF16": "bfloat16", "BOOL": "bool"}
+    letters = {"F": "float", "I": "int", "U": "uint"}
+    name = names.get(dtype) or letters[dtype[0]] + dtype[1:]
+    return np.frombuffer(data, DType[name].to_numpy()).reshape(shape)
+
+
 def _read_npz(path: Path) -> dict[str, Array]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # An open file, since numpy leaves its own one open when the archive is broken.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (ValueError, zipfile.BadZipFile, EOFError, KeyError) as error:
         raise StateError(f"{path} is no state file: {error}", code=_UNREADABLE) from None

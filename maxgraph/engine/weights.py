@@ -43,7 +43,7 @@ def registered_weights(graph: Graph, registry: Mapping[str, Any]) -> dict[str, A
 
 def _fitting(info: ir.WeightInfo, value: Any) -> Array:
     if isinstance(value, Buffer):
-        array = value._array
+        array = value._array  # noqa: SLF001 - see Buffer
     else:
         array = value if isinstance(value, np.ndarray) else array_from_dlpack(value)
     if array.dtype != info.type.dtype.to_numpy() or array.shape != info.type.shape.evaluate({}):
