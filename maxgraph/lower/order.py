@@ -15,6 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..dtype import DType
 from .buffers import BufferTrack, Load, Store
 from .emit import GraphEmitter
 from .kernels import METADATA_ONLY, VIEWS
@@ -245,12 +246,15 @@ class _Gates:
         result = node.outputs[0]
         if result not in self._empties:
             zero = self.e.constant([0]).name
-            flat = self._new("Reshape", [result, self.e.constant([-1]).name])
+            flat = (
+                result if self.e.ranks.get(result) == 1 else self._new("Reshape", [result, self.e.constant([-1]).name])
+            )
             none = self._new("Slice", [flat, zero, zero])
-            self._empties[result] = self._new("Cast", [none], to=7)  # int64
+            # The dtype is int64 already where the node is a check.
+            self._empties[result] = none if result in self.e.guard_values else self._new("Cast", [none], to=DType.int64)
         return self._empties[result]
 
-    def _new(self, op_type: str, inputs: list[str], **attributes: int) -> str:
+    def _new(self, op_type: str, inputs: list[str], **attributes: int | DType) -> str:
         name = self.e.onnx.fresh("g")
         node = OnnxNode(op_type, "", inputs, [name], dict(attributes))
         self.e.onnx.nodes.append(node)

@@ -139,15 +139,15 @@ def _start(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> Dim | Ha
     start = _checked_start(e, shape, window, axis)
     if not isinstance(start, Handle):
         return start
-    vector = e.reshape(start, Shape([1]))
-    return _from_front(e, vector, shape[axis])
+    return _from_front(e, start, shape[axis])
 
 
 def _from_front(e: GraphEmitter, index: Handle, size: Dim) -> Handle:
-    """An index vector with negative entries counted from the end."""
+    """An index of one element as a vector, counted from the end where it is negative."""
     number = static_dim(size)
-    if number:  # Mod takes the divisor's sign; a size of zero must not reach it
-        return e.node("Mod", index, e.constant([number]))
+    if number:  # Mod takes the divisor's sign; a size of zero must not reach it. A scalar broadcasts to the vector.
+        return e.node("Mod", index, e.constant([number]), shape=Shape([1]))
+    index = e.reshape(index, Shape([1]))
     moved = e.node("Add", index, e.sizes.value(size))
     return e.node("Where", e.node("Less", index, e.constant([0]), dtype=DType.bool), moved, index, dtype=DType.int64)
 
