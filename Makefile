@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 p
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Two workers: more gain nothing on the machines that this is built on, where onnxruntime takes threads too.
+# Test processes; `make test WORKERS=2` where memory is short.
 WORKERS ?= auto
 
 .PHONY: demo test lint check-proto proto bench test-nightly clean
@@ -37,7 +37,8 @@ bench: $(READY)
 
 $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed, and none was found" >&2; exit 2; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@# An environment that was left half made, or whose Python is gone, is made anew.
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=24" "setuptools>=80" wheel
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,test,samples]"
 	touch $(READY)

@@ -59,6 +59,9 @@ def main() -> int:
     for name in stale:
         print(f"error: {PACKAGE / name} is not what the schema gives; run `make proto`", file=sys.stderr)
     buf = Path(sys.executable).with_name("buf")
+    if not buf.exists():
+        print("error: buf is needed; it comes with the package buf-bin", file=sys.stderr)
+        return 2
     checks = (["lint"], ["format", "--diff", "--exit-code"])
     failed = [args for args in checks if subprocess.run([str(buf), *args, str(SCHEMA)], check=False).returncode]
     return 1 if stale or failed else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Bound:
         check_buffers_apart(form, callers)
         self.layout = layout
         self._binding = OrtBinding(program.session)
-        self._writes: list[tuple[int, Array]] = []
+        self._writes: list[tuple[int, Array, Any]] = []
         self._large: list[tuple[int, str]] = []
         self._scratch: list[Array] = []
         self._back: list[tuple[int, Array]] = []
@@ -104,8 +104,8 @@ class Bound:
         Raises:
             OrtFailure: onnxruntime failed.
         """
-        for at, memory in self._writes:
-            memory[...] = tensors[at]
+        for at, memory, index in self._writes:
+            memory[index] = tensors[at]
         kept = self._prepare(tensors) if self._prepares else None
         try:
             self._run()
@@ -144,7 +144,8 @@ class Bound:
             else:
                 memory = np.zeros(shape, dtype)
                 self._binding.bind_input(tensor.onnx_name, memory)
-                self._writes.append((at, memory))
+                # numpy assigns to the one element of rank 0 in half the time.
+                self._writes.append((at, memory, ... if shape else ()))
 
     def _bind_large(self, name: str, array: Array) -> Array:
         flags = array.flags

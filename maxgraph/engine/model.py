@@ -30,6 +30,23 @@ class Model:
         plan: How each buffer is changed, and why so; None if the interpreter runs it.
         state: The buffers that the model owns, and a place for all others; used where a call is given no other state.
         initial_values: The recorded initial value of each buffer that has one.
+
+    Example:
+        >>> import numpy as np
+        >>> from maxgraph.dtype import DType
+        >>> from maxgraph.engine import InferenceSession
+        >>> from maxgraph.graph import BufferType, DeviceRef, Graph
+        >>> total_type = BufferType(DType.int64, [2], DeviceRef.CPU())
+        >>> with Graph("count", input_types=[total_type], input_names=["total"]) as graph:
+        ...     total = graph.inputs[0].buffer
+        ...     total[...] = total[...] + 1
+        ...     graph.output(total[...])
+        >>> model = InferenceSession().load(graph)
+        >>> ours, state = np.zeros(2, np.int64), model.new_state()
+        >>> [model.execute(ours)[0].to_numpy().tolist() for _ in range(2)], ours
+        ([[1, 1], [2, 2]], array([2, 2]))
+        >>> model.execute(state=state)[0].to_numpy(), state.to_numpy("total")
+        (array([1, 1]), array([1, 1]))
     """
 
     def __init__(

@@ -43,7 +43,7 @@ class Form:
         """
         if len(arguments) != len(self.slots):
             raise self._refuse_count(len(arguments))
-        # Loops, since Python 3.11 makes a call of each comprehension.
+        # Loops, since Python 3.11 makes a call of each comprehension; and what is right as it is costs no call either.
         tensors: list[Array] = []
         for at, slot in self.tensors:
             argument = arguments[at]
@@ -53,7 +53,16 @@ class Form:
                 tensors.append(slot.take(argument))
         buffers: list[Array] = []
         for at, buffer_slot in self.buffers:
-            buffers.append(buffer_slot.take(arguments[at]))
+            argument = arguments[at]
+            if (
+                type(argument) is ndarray
+                and argument.dtype is buffer_slot.dtype
+                and argument.shape == buffer_slot.sizes
+                and argument.flags.carray
+            ):
+                buffers.append(argument)
+            else:
+                buffers.append(buffer_slot.take(argument))
         return tensors, buffers
 
     def arrange(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:

@@ -194,8 +194,9 @@ class State:
     def forget_others(self, program: object) -> None:
         """Drops what other programs have bound, after `program` has exchanged memories."""
         if len(self.pools) > 1:
-            for other in [other for other in self.pools if other is not program]:
-                del self.pools[other]
+            for other in list(self.pools):
+                if other is not program:
+                    del self.pools[other]
 
     def _replace(self, values: dict[Cell, Array]) -> None:
         for cell, value in values.items():
