@@ -64,8 +64,8 @@ def lower(
     _check_choice("buffers", buffers, ("auto", "in_place", "copied"))
     if not graph.finished:
         raise LoweringError(f"graph `{graph.name}` has no output", code="MG005", help="call graph.output(...) first")
-    give_weights(graph, weights or {})
-    planned = plan_buffers(graph, optimization=optimization, buffers=buffers, share=provider == CPU_PROVIDER)
+    known = give_weights(graph, weights or {})
+    planned = plan_buffers(graph, known, optimization=optimization, buffers=buffers, share=provider == CPU_PROVIDER)
     return assemble(graph, planned, provider)
 
 
@@ -74,11 +74,12 @@ def _check_choice(name: str, given: str, known: tuple[str, ...]) -> None:
         raise LoweringError(f"`{name}` has no value {given!r}", code="MG017", help=suggest(str(given), known))
 
 
-def give_weights(graph: Graph, given: Mapping[str, np.ndarray[Any, Any]]) -> None:
-    """Attaches elements to the weights that have none yet, and checks them."""
+def give_weights(graph: Graph, given: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, ir.WeightInfo]:
+    """The graph's weights with their elements: those given, else its own. The graph itself stays as it is."""
     import numpy as np
 
     used = {a.name for n in graph.nodes() for a in n.attributes.values() if isinstance(a, ir.WeightRef)}
+    known = dict(graph.weights)
     for name, info in graph.weights.items():
         if name in given:
             array = np.asarray(given[name])
@@ -89,7 +90,7 @@ def give_weights(graph: Graph, given: Mapping[str, np.ndarray[Any, Any]]) -> Non
                     code="MG039",
                     details=[("wanted", str(info.type)), ("given", f"{array.dtype}{list(array.shape)}")],
                 )
-            info.data = ir.ArrayData(np.asarray(array, order="C"))
+            known[name] = ir.WeightInfo(name, info.type, ir.ArrayData(np.asarray(array, order="C")))
         elif info.data is None and name in used:
             raise InputError(
                 f"weight `{name}` has no elements",
@@ -97,6 +98,7 @@ def give_weights(graph: Graph, given: Mapping[str, np.ndarray[Any, Any]]) -> Non
                 details=[("wanted", str(info.type))],
                 help=suggest(name, list(given)) if given else "give them by name: weights_registry={name: array}",
             )
+    return known
 
 
 def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..dtype import DType
@@ -35,7 +35,7 @@ class GraphEmitter:
         guards: Message and place of each check, by the name of its node; `guard_values` are their results.
     """
 
-    def __init__(self, graph: Graph, choices: Choices, *, share: bool) -> None:
+    def __init__(self, graph: Graph, weights: Mapping[str, ir.WeightInfo], choices: Choices, *, share: bool) -> None:
         self.graph = graph
         self.choices = choices
         self.onnx = OnnxGraph()
@@ -56,6 +56,7 @@ class GraphEmitter:
         self._stores = 0
         self._constants: dict[tuple[Any, ...], str] = {}
         self._weights: dict[str, str] = {}
+        self._weight_infos = weights
         position = 0
         for info in graph.signature:
             name = self.onnx.fresh("b" if isinstance(info.value.type, BufferType) else "x")
@@ -154,7 +155,7 @@ class GraphEmitter:
 
     def weight(self, name: str) -> Handle:
         """A weight."""
-        info = self.graph.weights[name]
+        info = self._weight_infos[name]
         onnx_name = self._weights.get(name)
         if onnx_name is None:
             onnx_name = self._weights[name] = self.onnx.fresh("w")
@@ -324,9 +325,9 @@ class GraphEmitter:
         )
 
 
-def emit(graph: Graph, choices: Choices, *, share: bool = True) -> GraphEmitter:
+def emit(graph: Graph, weights: Mapping[str, ir.WeightInfo], choices: Choices, *, share: bool = True) -> GraphEmitter:
     """A graph as ONNX nodes and chains of versions, not yet ordered against each other."""
-    emitter = GraphEmitter(graph, choices, share=share)
+    emitter = GraphEmitter(graph, weights, choices, share=share)
     emitter.run()
     emitter.finish()
     return emitter

@@ -50,11 +50,18 @@ class _Reason:
 
 
 def plan_buffers(
-    graph: Graph, *, optimization: str, buffers: str, without: frozenset[Part] = frozenset(), share: bool = True
+    graph: Graph,
+    weights: Mapping[str, ir.WeightInfo],
+    *,
+    optimization: str,
+    buffers: str,
+    without: frozenset[Part] = frozenset(),
+    share: bool = True,
 ) -> Planned:
     """Plans a graph.
 
     Args:
+        weights: The graph's weights, with their elements.
         optimization: onnxruntime's level, "none" or "all".
         buffers: "auto"; "in_place" to demand that no buffer needs a second memory; "copied" to share none.
         without: Parts of the rule to leave out; only a test of the rule does that.
@@ -71,7 +78,7 @@ def plan_buffers(
     elif not share:
         reasons = {info.name: _Reason("no kernel of this provider is known to be safe", None) for info in graph.buffers}
     while True:
-        emitter, ordering = _emit_ordered(graph, choices, share=share, reasons=reasons, without=without)
+        emitter, ordering = _emit_ordered(graph, weights, choices, share=share, reasons=reasons, without=without)
         if ordering.unguarded:
             choices = replace(choices, separate=choices.separate | set(ordering.unguarded))
             for name, check in ordering.unguarded.items():
@@ -99,11 +106,17 @@ def plan_buffers(
 
 
 def _emit_ordered(
-    graph: Graph, choices: Choices, *, share: bool, reasons: dict[str, _Reason], without: frozenset[Part]
+    graph: Graph,
+    weights: Mapping[str, ir.WeightInfo],
+    choices: Choices,
+    *,
+    share: bool,
+    reasons: dict[str, _Reason],
+    without: frozenset[Part],
 ) -> tuple[GraphEmitter, Ordering]:
     """Emits a graph with its buffers ordered, taking snapshots where order alone does not do."""
     while True:
-        emitter = emit(graph, choices, share=share)
+        emitter = emit(graph, weights, choices, share=share)
         resolve_loads(emitter)
         _name_outputs(emitter)
         emitter.onnx.drop_unused()

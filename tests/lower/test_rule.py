@@ -43,7 +43,7 @@ NEEDED: dict[Part, list[Body]] = {
 
 
 def planned(graph: Graph, without: frozenset[Part]) -> Lowered:
-    found = plan_buffers(graph, optimization="all", buffers="auto", without=without)
+    found = plan_buffers(graph, graph.weights, optimization="all", buffers="auto", without=without)
     return assemble(graph, found, "CPUExecutionProvider")
 
 
@@ -122,7 +122,7 @@ def test_a_failing_check_comes_before_the_first_write() -> None:
         runner.run(feeds, memory)
     assert not memory["a"].any()
     # Without the part, the write may come first: the check is no ancestor of the writer any more.
-    free = plan_buffers(graph, optimization="all", buffers="auto", without=frozenset({Part.CHECKS}))
+    free = plan_buffers(graph, graph.weights, optimization="all", buffers="auto", without=frozenset({Part.CHECKS}))
     (track,) = free.emitter.tracks.values()
     guard = free.executed.producer[free.emitter.guard_values[0]]
     assert not free.executed.precedes(guard, free.executed.producer[track.versions[1].name])

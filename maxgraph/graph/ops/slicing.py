@@ -232,8 +232,9 @@ def _numpy_window(shape: tuple[int, ...], attributes: dict[str, Any]) -> tuple[s
     """
     starts = list(attributes["starts"])
     extents = list(attributes["extents"])
-    for axis, value in zip(attributes["dynamic"], attributes["dynamic_starts"], strict=True):
-        starts[axis] = int(value) + (shape[axis] if value < 0 else 0)
+    given = dict(zip(attributes["dynamic"], map(int, attributes["dynamic_starts"]), strict=True))
+    for axis, value in given.items():
+        starts[axis] = value + (shape[axis] if value < 0 else 0)
     for axis, value in zip(attributes["bounded"], attributes["stops"], strict=True):
         stop = int(value) + (shape[axis] if value < 0 else 0)
         step = attributes["steps"][axis]
@@ -252,7 +253,8 @@ def _numpy_window(shape: tuple[int, ...], attributes: dict[str, Any]) -> tuple[s
         size = shape[axis]
         if not (0 <= start <= size if extent == 0 else 0 <= start < size and 0 <= last < size):
             is_index = axis in attributes["squeezed"]
-            what = f"index {start}" if is_index else f"the slice from {start} of {extent} elements"
+            shown = given.get(axis, start)
+            what = f"index {shown}" if is_index else f"the slice from {shown} of {extent} elements"
             raise Refusal(f"{what} is out of range for axis {axis} of size {size}", code="MG035", error=ExecutionError)
         end = last + (1 if step > 0 else -1)
         slices.append(slice(start, start if extent == 0 else None if end < 0 else end, step))
