@@ -63,6 +63,31 @@ class Value:
         kind = BufferValue if isinstance(value.type, BufferType) else TensorValue
         return kind.from_mlir(value)
 
+    @property
+    def type(self) -> TensorType | BufferType:
+        """Its type."""
+        return self._ir.type
+
+    @property
+    def shape(self) -> Shape:
+        """Its dims."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> DType:
+        """Its element type."""
+        return self.type.dtype
+
+    @property
+    def device(self) -> DeviceRef:
+        """Its logical device."""
+        return self.type.device
+
+    @property
+    def rank(self) -> int:
+        """Its number of dims."""
+        return self.type.rank
+
     def to_mlir(self) -> ir.Value:
         """The IR value underneath."""
         return self._ir
@@ -176,26 +201,6 @@ class TensorValue(Value):
     def type(self) -> TensorType:
         """Its type."""
         return self._ir.tensor_type
-
-    @property
-    def shape(self) -> Shape:
-        """Its dims."""
-        return self.type.shape
-
-    @property
-    def dtype(self) -> DType:
-        """Its element type."""
-        return self.type.dtype
-
-    @property
-    def device(self) -> DeviceRef:
-        """Its logical device."""
-        return self.type.device
-
-    @property
-    def rank(self) -> int:
-        """Its number of dims."""
-        return self.type.rank
 
     def print(self, label: str = "debug_tensor") -> None:
         """Prints the tensor each time the graph runs; see `ops.print`."""
@@ -452,26 +457,6 @@ class BufferValue(Value):
         if not isinstance(self._ir.type, BufferType):  # pragma: no cover - the constructor checks it
             raise AssertionError(self._ir)
         return self._ir.type
-
-    @property
-    def shape(self) -> Shape:
-        """Its dims."""
-        return self.type.shape
-
-    @property
-    def dtype(self) -> DType:
-        """Its element type."""
-        return self.type.dtype
-
-    @property
-    def device(self) -> DeviceRef:
-        """Its logical device."""
-        return self.type.device
-
-    @property
-    def rank(self) -> int:
-        """Its number of dims."""
-        return self.type.rank
 
     def print(self, label: str = "debug_buffer") -> None:
         """Prints the contents at this point of the program each time the graph runs; see `ops.print`."""
