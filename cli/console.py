@@ -11,7 +11,7 @@ import click
 
 from maxgraph.errors import MaxGraphError, render, suggest
 
-__all__ = ["ColourChoice", "Names", "fail", "note", "number", "safe", "size", "style_error", "table"]
+__all__ = ["ColourChoice", "Names", "choose_colour", "fail", "note", "number", "safe", "show_error", "size", "table"]
 
 
 class ColourChoice(click.Choice[str]):
@@ -31,20 +31,32 @@ class ColourChoice(click.Choice[str]):
         return choice
 
 
-def style_error(text: str) -> str:
-    """The mark of an error."""
-    context = click.get_current_context(silent=True)
-    coloured = context.color if context is not None else None
-    if coloured is None:
-        coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    return click.style(text, fg="red", bold=True) if coloured else text
+_choice = "auto"
+
+
+def choose_colour(choice: str) -> None:
+    """Notes the user's choice: errors are shown when the command's context is gone."""
+    global _choice
+    _choice = choice
+
+
+def _wants_colour() -> bool:
+    """Whether errors are coloured; asked again without the option, where that was not even read."""
+    choice = ColourChoice().convert(_choice, None, None)
+    return choice == "always" or (choice == "auto" and sys.stderr.isatty())
+
+
+def show_error(mark: str, text: str) -> None:
+    """Writes an error to stderr, its mark in red where that is wanted."""
+    coloured = _wants_colour()
+    click.echo(f"{click.style(mark, fg='red', bold=True) if coloured else mark} {text}", err=True, color=coloured)
 
 
 def fail(error: MaxGraphError) -> None:
     """Shows an error."""
     first, _, rest = render(error).partition("\n")
     mark, _, sentence = first.partition(": ")
-    click.echo(f"{style_error(mark + ':')} {safe(sentence, 1000)}" + (f"\n{rest}" if rest else ""), err=True)
+    show_error(f"{mark}:", safe(sentence, 1000) + (f"\n{rest}" if rest else ""))
 
 
 def note(text: str, *, quiet: int) -> None:

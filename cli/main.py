@@ -15,7 +15,9 @@ import traceback
 
 import click
 
-from .console import ColourChoice, fail, style_error
+from maxgraph.errors import MaxGraphError, suggest
+
+from .console import ColourChoice, choose_colour, fail, safe, show_error
 
 __all__ = ["cli", "main"]
 
@@ -36,7 +38,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
         if cmd_name not in _COMMANDS:
-            return None
+            raise click.UsageError(f"there is no command `{safe(cmd_name)}`; {suggest(cmd_name, list(_COMMANDS))}")
         module = importlib.import_module(f".commands.{cmd_name}", __package__)
         command: click.Command = module.command
         return command
@@ -59,20 +61,20 @@ class _Lazy(click.Group):
 )
 @click.pass_context
 def cli(ctx: click.Context, color: str) -> None:
-    r"""Graphs whose buffers are memory that lives on.
+    """Graphs whose buffers are memory that lives on.
 
     \b
     maxg build build.py -o model.maxg
     maxg inspect model.maxg --show io,plan
     maxg run model.maxg -i x='[1, 2, 3, 4]' --steps 3
-    """
+    """  # noqa: D301 - click reads the \b
+    choose_colour(color)
     ctx.color = {"always": True, "never": False}.get(color)
 
 
 def main() -> None:
     """Runs the command and exits."""
-    from maxgraph.errors import MaxGraphError
-
+    choose_colour(os.environ.get("MAXG_COLOR", "auto"))
     try:
         code = cli.main(standalone_mode=False)
         sys.stdout.flush()
@@ -99,7 +101,7 @@ def main() -> None:
 
 def _usage(error: click.ClickException) -> None:
     """A wrong use of the command line, in the form of all errors."""
-    click.echo(f"{style_error('error[MG053]:')} {error.format_message()}", err=True)
+    show_error("error[MG053]:", error.format_message())
     context = getattr(error, "ctx", None)
     if context is not None:
         click.echo(f"help: {context.command_path} --help", err=True)
@@ -110,7 +112,7 @@ def _report() -> None:
     with tempfile.NamedTemporaryFile("w", prefix="maxg-report-", suffix=".txt", delete=False) as file:
         file.write(f"maxg {' '.join(sys.argv[1:])}\npython {platform.python_version()} on {platform.platform()}\n\n")
         file.write(traceback.format_exc())
-    click.echo(f"{style_error('error[MG099]:')} this is a fault in maxg", err=True)
+    show_error("error[MG099]:", "this is a fault in maxg")
     click.echo(f"  report  {file.name}", err=True)
     click.echo("help: please send the report to the developers", err=True)
 

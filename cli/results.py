@@ -17,7 +17,16 @@ from maxgraph.errors import UsageError, suggest
 from .console import table
 from .values import Array, read_set
 
-__all__ = ["Comparison", "check_output_path", "compare", "jsonable", "save_results", "shown", "steps_table"]
+__all__ = [
+    "Comparison",
+    "check_output_path",
+    "compare",
+    "jsonable",
+    "read_expected",
+    "save_results",
+    "shown",
+    "steps_table",
+]
 
 #: The tolerances of torch.testing: (relative, absolute) by dtype; everything else must be equal.
 TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
@@ -123,18 +132,24 @@ class Comparison:
         self.text = text
 
 
-def compare(results: Mapping[str, Array], source: str, rtol: float | None, atol: float | None) -> list[Comparison]:
-    """Compares results with the arrays of a file; every array of the file must be a result.
+def read_expected(source: str, names: Sequence[str]) -> Mapping[str, Array]:
+    """What is expected, by output; every array of the file must be one.
 
     Raises:
-        UsageError: The file cannot be read, or names no result.
+        UsageError: The file cannot be read, or names no output.
     """
-    found = []
-    for name, expected in read_set(source).items():
-        if name not in results:
-            raise UsageError(f"{source} expects `{name}`", code="MG030", help=suggest(name, list(results)))
-        found.append(_compare(name, results[name], expected, rtol, atol))
+    found = read_set(source)
+    for name in found:
+        if name not in names:
+            raise UsageError(f"{source} expects `{name}`", code="MG030", help=suggest(name, list(names)))
     return found
+
+
+def compare(
+    results: Mapping[str, Array], expected: Mapping[str, Array], rtol: float | None, atol: float | None
+) -> list[Comparison]:
+    """Compares results with what is expected."""
+    return [_compare(name, results[name], array, rtol, atol) for name, array in expected.items()]
 
 
 def _compare(name: str, actual: Array, expected: Array, rtol: float | None, atol: float | None) -> Comparison:

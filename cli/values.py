@@ -140,7 +140,7 @@ def read_set(path: str) -> Mapping[str, Array]:
     """
     try:
         if path.endswith(".npz"):
-            with np.load(path, allow_pickle=False) as archive:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
         from safetensors.numpy import load_file
 

@@ -35,7 +35,7 @@ def command(
     as_json: bool,  # noqa: FBT001 - as above
     quiet: int,
 ) -> None:
-    r"""Write the graph of a Python program to a .maxg file.
+    """Write the graph of a Python program to a .maxg file.
 
     \b
     maxg build build.py -o model.maxg
@@ -44,7 +44,7 @@ def command(
 
     NAME is a Graph, or a function that returns one (or a Graph and a dict of weights); it may be left out where
     there is one graph, or a function called build.
-    """
+    """  # noqa: D301 - click reads the \b
     from maxgraph.format import open_file, save
 
     from ..script import build_graph, candidates, run_script

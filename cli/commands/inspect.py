@@ -29,14 +29,14 @@ _SECTIONS = ("io", "nodes", "weights", "buffers", "plan", "bytes", "ops", "meta"
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text or json.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json (maxg.inspect/1).")
 def command(file: str, show: list[str] | None, pattern: str | None, form: str, as_json: bool) -> None:  # noqa: FBT001
-    r"""Show what is in a .maxg file, without running it.
+    """Show what is in a .maxg file, without running it.
 
     \b
     maxg inspect model.maxg
     maxg inspect model.maxg --show io,buffers
     maxg inspect model.maxg --show plan       how each buffer is changed, and why
     maxg inspect model.maxg --show bytes      every byte of the file accounted for
-    """
+    """  # noqa: D301 - click reads the \b
     from maxgraph.format import open_file
 
     opened = open_file(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -60,29 +61,29 @@ class _Options:
 @click.command(name="run", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", metavar="FILE.maxg")
 @click.option("-i", "--input", "inputs", multiple=True, metavar="NAME=VALUE|FILE", help="An input, or a file of them.")
-@click.option("--steps", type=click.IntRange(min=1), help="How often; the buffers live on from step to step.")
+@click.option("--steps", type=click.IntRange(min=1), help="How often; buffers live on.")
 @click.option("--scan", multiple=True, metavar="NAME", help="Step through the leading axis of this input.")
-@click.option("--dim", "dims", multiple=True, metavar="NAME=SIZE", help="The size of a symbol, for generated inputs.")
+@click.option("--dim", "dims", multiple=True, metavar="NAME=SIZE", help="The size of a symbol.")
 @click.option("--random", is_flag=True, help="Random values for inputs that are not given.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random values.")
-@click.option("--state-in", metavar="FILE", help="Buffers to begin with (.safetensors or .npz).")
-@click.option("--state-out", metavar="FILE", help="Where to write the buffers at the end (.safetensors).")
+@click.option("--state-in", metavar="FILE", help="Buffers to begin with (.safetensors, .npz).")
+@click.option("--state-out", metavar="FILE", help="Where to write the buffers at the end.")
 @click.option("--state", "set_state", multiple=True, metavar="NAME=VALUE", help="What a buffer begins with.")
-@click.option("--reset", multiple=True, metavar="NAME", help="Put this buffer of --state-in back to its beginning.")
+@click.option("--reset", multiple=True, metavar="NAME", help="Put this buffer back to its beginning.")
 @click.option("--show-state", is_flag=True, help="Show the buffers at the end.")
-@click.option("-o", "--output", metavar="FILE|-", help="Where to write the outputs, stacked over steps.")
+@click.option("-o", "--output", metavar="FILE|-", help="Outputs, stacked over steps (.npz ...).")
 @click.option("--print", "print_", type=click.Choice(["summary", "values", "none"]), default="summary")
 @click.option("--output-name", "only", multiple=True, metavar="NAME", help="Only this output.")
 @click.option("--provider", default="cpu", envvar="MAXG_PROVIDER", show_envvar=True, help="cpu, cuda or reference.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, envvar="MAXG_THREADS", show_envvar=True)
-@click.option("--no-inplace", is_flag=True, help="Share no memory between old and new values: to look for a fault.")
-@click.option("--expect", metavar="FILE", help="Compare the outputs with these; exit 1 if they differ.")
+@click.option("--no-inplace", is_flag=True, help="Share no memory, to look for a fault.")
+@click.option("--expect", metavar="FILE", help="Compare the outputs; exit 1 if they differ.")
 @click.option("--rtol", type=float, help="Relative tolerance of --expect.")
 @click.option("--atol", type=float, help="Absolute tolerance of --expect.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line (maxg.run/1), each at once.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object a line (maxg.run/1).")
 @click.option("-q", "--quiet", count=True, help="Less: -q the answer only, -qq nothing.")
 def command(**options: Any) -> None:
-    r"""Run a .maxg file, one step or many, with its state.
+    """Run a .maxg file, one step or many, with its state.
 
     \b
     maxg run counter.maxg --steps 3 --show-state
@@ -91,7 +92,7 @@ def command(**options: Any) -> None:
     maxg run model.maxg --random --seed 1 --expect reference.npz
 
     VALUE is JSON, @file.npy, @set.npz:key, zeros, ones, arange, random, random:normal(0,1) or random:int(0,9).
-    """
+    """  # noqa: D301 - click reads the \b
     _run(_Options(**options))
 
 
@@ -101,7 +102,7 @@ def _run(options: _Options) -> None:
     from maxgraph.format import load
 
     from ..feeds import read_feeds
-    from ..results import check_output_path
+    from ..results import check_output_path, read_expected
 
     if options.provider not in _PROVIDERS:
         raise UsageError(
@@ -110,6 +111,7 @@ def _run(options: _Options) -> None:
     check_output_path(options.output)
     graph = load(options.file)
     options.outputs = _chosen(graph, options.only)
+    expected = read_expected(options.expect, options.outputs) if options.expect is not None else {}
     rng = np.random.default_rng(options.seed)
     dims = dict(_dim(text) for text in options.dims)
     feeds = read_feeds(
@@ -121,7 +123,7 @@ def _run(options: _Options) -> None:
     if not options.as_json and options.quiet < 1 and options.print_ != "none":
         click.echo(_headline(model, feeds, options, uses_seed=uses_seed))
     results = _steps(model, state, feeds, options)
-    _finish(state, feeds, options, results, uses_seed=uses_seed)
+    _finish(state, feeds, options, results, expected, uses_seed=uses_seed)
 
 
 def _chosen(graph: Graph, only: Sequence[str]) -> list[str]:
@@ -184,7 +186,7 @@ def _headline(model: Model, feeds: Feeds, options: _Options, *, uses_seed: bool)
     if model.plan is not None and model.plan.buffers:
         changed = [row for row in model.plan.buffers if row.mode.value != "untouched"]
         shared = sum(row.mode.shares_memory for row in changed)
-        parts.append(f"in place {shared}/{len(changed)} buffers")
+        parts.append(f"in place {shared}/{len(changed)} buffers" if changed else "no buffer is changed")
     return " · ".join(parts)
 
 
@@ -197,7 +199,9 @@ def _steps(model: Model, state: State, feeds: Feeds, options: _Options) -> list[
     wanted = [spec.name for spec in model.input_metadata if spec.name in given]
     results = []
     for step, feed in enumerate(feeds.each()):
-        outputs = model.execute(*(feed[name] for name in wanted), state=state)
+        # What the graph itself prints is no part of the answer where that is JSON.
+        with contextlib.redirect_stdout(sys.stderr) if options.as_json else contextlib.nullcontext():
+            outputs = model.execute(*(feed[name] for name in wanted), state=state)
         by_name = {name: b.to_numpy() for name, b in zip(names, outputs, strict=True) if name in options.outputs}
         results.append(by_name)
         if options.as_json and options.quiet < 2:
@@ -212,7 +216,13 @@ def _steps(model: Model, state: State, feeds: Feeds, options: _Options) -> list[
 
 
 def _finish(
-    state: State, feeds: Feeds, options: _Options, results: Sequence[Mapping[str, Array]], *, uses_seed: bool
+    state: State,
+    feeds: Feeds,
+    options: _Options,
+    results: Sequence[Mapping[str, Array]],
+    expected: Mapping[str, Array],
+    *,
+    uses_seed: bool,
 ) -> None:
     """Shows, saves and compares."""
     import numpy as np
@@ -241,7 +251,7 @@ def _finish(
             f"state → {options.state_out} ({number(len(state.names), 'buffer')})",
             quiet=options.quiet or options.as_json,
         )
-    checks = compare(stacked(), options.expect, options.rtol, options.atol) if options.expect is not None else []
+    checks = compare(stacked(), expected, options.rtol, options.atol) if expected else []
     failed = [check for check in checks if not check.ok]
     if options.as_json and options.quiet < 2:
         last: dict[str, Any] = {"schema": "maxg.run/1", "steps": feeds.steps, "provider": options.provider}

@@ -57,7 +57,8 @@ def _(x: Array, label: str) -> None:
 
 
 def printed(label: str, x: Array) -> str:
-    """What is shown of a tensor."""
+    """What is shown of a tensor; a label may come from a stranger's file, so nothing in it reaches the terminal raw."""
+    label = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in label[:256])
     return f"{label}: {x.dtype.name}{list(x.shape)} {x.tolist() if x.ndim == 0 else x}"
 
 
