@@ -35,6 +35,15 @@ def test_a_wheel_elsewhere_gives_the_same_results(tmp_path: Path) -> None:
     run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, source, cwd=tmp_path)
     (wheel,) = tmp_path.glob("maxg-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
+    # The packages are listed by hand, for one is installed under another name: a new one is easily forgotten.
+    folders = {"maxgraph": "maxgraph", "maxgraph_cli": "cli"}
+    wanted = {
+        f"{package}/{path.relative_to(ROOT / folder).as_posix()}"
+        for package, folder in folders.items()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert {name for name in names if ".dist-info/" not in name} == wanted
     assert "maxgraph/py.typed" in names
     assert "maxgraph_cli/commands/run.py" in names
     assert not [n for n in names if n.startswith(("cli/", "tests/", "samples/"))]
