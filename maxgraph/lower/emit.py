@@ -21,6 +21,9 @@ from .windows import load_window, store_window
 
 __all__ = ["GraphEmitter", "emit"]
 
+#: The ops that onnxruntime has for its smallest floats.
+_STORAGE_OPS = frozenset({"buffer_load", "buffer_store", "cast", "constant", "weight", "reshape", "transfer_to"})
+_WITHOUT_KERNELS = frozenset({DType.float8_e8m0fnu, DType.float4_e2m1fn})
 _NO_INPUT = TensorType(DType.int64, [], DeviceRef.CPU())
 
 
@@ -80,12 +83,27 @@ class GraphEmitter:
             if node in dead:
                 continue
             self._node = node
+            self._check_dtypes(node)
             operands = [self.handles[value] for value in node.operands]
             for value, handle in zip(node.results, node.op.lower(self, operands, node), strict=True):
                 # The type rule's type is the truth; what a lowering said of its last node is not needed any more.
                 self.handles[value] = Handle(handle.name, value.tensor_type)
                 self.ranks[handle.name] = value.tensor_type.rank
                 self.sizes.bind(self.handles[value])
+
+    def _check_dtypes(self, node: ir.Node) -> None:
+        """Refuses an op on an element type that onnxruntime only stores and converts."""
+        for value in (*node.operands, *node.results):
+            dtype = value.type.dtype
+            if not (dtype.is_float8() or dtype is DType.float4_e2m1fn):
+                continue
+            self.onnx.opset = max(self.onnx.opset, 21)  # the first that stores and reshapes them
+            if dtype in _WITHOUT_KERNELS:
+                raise self.refuse(f"onnxruntime has no kernel for {dtype.name}", help="use another element type")
+            if node.op.name not in _STORAGE_OPS:
+                raise self.refuse(
+                    f"onnxruntime has no kernel for {dtype.name}", help="cast it first, e.g. x.cast(DType.float32)"
+                )
 
     # What lowerings use (see Emitter) -----------------------------------------------------------------------------
 

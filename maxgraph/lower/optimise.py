@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Optimised", "optimise"]
 
+_LOG = logging.getLogger("maxgraph.lower")
 #: Initialisers that folding made and that are larger than this stay outside the model's bytes.
 _INLINE_BYTES = 1024
 
@@ -72,13 +74,13 @@ def optimise(model: bytes, weights: Mapping[str, WeightInfo], *, level: str) -> 
             options, model, graph_optimization_level=wanted, get_initializer_location_func=place
         )
         return Optimised(compiler.compile_to_bytes(), folded)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever onnxruntime raises; its text is for the log
+        _LOG.debug("onnxruntime refuses a lowered model", exc_info=error)
         raise InternalError(
             "onnxruntime refuses the model that this graph was lowered to",
             code="MG043",
-            details=[("reason", _first_line(error))],
-            help="this is a fault in maxgraph; please report it with the graph",
-        ) from error
+            help="this is a fault in maxgraph; please report it with the graph (the log of `maxgraph.lower` has more)",
+        ) from None
 
 
 def weight_value(weight: WeightInfo) -> Any:
@@ -93,7 +95,3 @@ def weight_value(weight: WeightInfo) -> Any:
 
         return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array, onnx_dtype(weight.type.dtype))
     return ort.OrtValue.ortvalue_from_numpy(array)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -210,7 +210,8 @@ def _checked_start(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> 
     if not isinstance(start, Handle):
         low, high = (start, start + span) if step > 0 else (start - span, start)
         message = f"axis {axis} of size {size} does not hold {extent} elements from {start} with step {step}"
-        for condition in (extent, low, size - 1 - high):
+        known = e.sizes.knows(extent)  # else the extent is what the stop says, and the stop was checked
+        for condition in (extent, low, size - 1 - high) if known else (start,):
             number = static_dim(condition)
             if number is None and condition.polynomial.name is None:  # a bare symbol is never negative
                 e.dim_check(condition, Dim(0), message)
@@ -244,10 +245,14 @@ def _check_stop(e: GraphEmitter, window: Window, axis: int, stop: Handle, size: 
     """An end must lie in the axis, and agree with the extent where that is known beforehand."""
     start, extent, step = window.starts[axis], window.extents[axis], window.steps[axis]
     end = _from_front_end(e, e.reshape(stop, Shape([1])), size)
-    if not e.sizes.knows(extent):
-        inside = e.node("LessOrEqual", end, e.sizes.value(size), dtype=DType.bool)
-        message = f"the end of the slice of axis {axis} is out of range for its size {size}"
-    else:
+    inside = e.node(
+        "And",
+        e.node("GreaterOrEqual", end, e.constant([0]), dtype=DType.bool),
+        e.node("LessOrEqual", end, e.sizes.value(size), dtype=DType.bool),
+    )
+    message = f"the end of the slice of axis {axis} is out of range for its size {size}"
+    e.check(e.node("Squeeze", inside, e.constant([0]), shape=Shape([])), message)
+    if e.sizes.knows(extent):
         first = (
             _from_front_end(e, e.reshape(start, Shape([1])), size)
             if isinstance(start, Handle)
@@ -260,4 +265,4 @@ def _check_stop(e: GraphEmitter, window: Window, axis: int, stop: Handle, size: 
         count = e.node("Max", span, e.constant([0]))
         inside = e.node("Equal", count, e.sizes.value(extent), dtype=DType.bool)
         message = f"the slice of axis {axis} has another length than its out_dim {extent}"
-    e.check(e.node("Squeeze", inside, e.constant([0]), shape=Shape([])), message)
+        e.check(e.node("Squeeze", inside, e.constant([0]), shape=Shape([])), message)

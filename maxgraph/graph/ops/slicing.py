@@ -237,6 +237,9 @@ def _numpy_window(shape: tuple[int, ...], attributes: dict[str, Any]) -> tuple[s
         starts[axis] = value + (shape[axis] if value < 0 else 0)
     for axis, value in zip(attributes["bounded"], attributes["stops"], strict=True):
         stop = int(value) + (shape[axis] if value < 0 else 0)
+        if not 0 <= stop <= shape[axis]:
+            message = f"the end {int(value)} of the slice is out of range for axis {axis} of size {shape[axis]}"
+            raise Refusal(message, code="MG035", error=ExecutionError)
         step = attributes["steps"][axis]
         reached = max(0, -((starts[axis] - stop) // step) if step > 0 else -((stop - starts[axis]) // -step))
         if extents[axis] is None:
