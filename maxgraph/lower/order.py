@@ -100,6 +100,7 @@ def order_buffers(e: GraphEmitter, without: frozenset[Part] = frozenset()) -> Or
         without: Parts of the rule to leave out; only a test of the rule does that.
     """
     found = Ordering()
+    e.onnx.sort()
     gates = _Gates(e)
     for track in e.tracks.values():
         if track.shared and Part.WRITERS not in without:
@@ -117,12 +118,11 @@ def order_buffers(e: GraphEmitter, without: frozenset[Part] = frozenset()) -> Or
 
 def _order_writers(track: BufferTrack, gates: _Gates, found: Ordering) -> None:
     """Orders the writers of one buffer among themselves: two whole-buffer stores may share no data."""
-    stores = [store for _, store in track.stores]
-    for earlier, later in pairwise(stores):
-        if later.writer in _closure([earlier.writer], gates.sources):
+    for earlier, later in pairwise([store for _, store in track.stores]):
+        if gates.precedes(later.writer, earlier.writer):
             # The value of the later store is made first: it must be kept apart until then.
             found.through.add(later.number)
-        elif earlier.writer not in _closure([later.writer], gates.sources):
+        elif not gates.precedes(earlier.writer, later.writer):
             gates.add(later, [earlier.writer])
             found.gated.setdefault(track.name, []).append((later, earlier.writer))
 
@@ -137,22 +137,20 @@ def _order_store(
     without: frozenset[Part],
 ) -> bool:
     """Orders the readers of one version, and the checks, before the store that replaces it. Says if it gated."""
-    before = _closure([store.writer], gates.sources)
-    after = _closure([store.writer], gates.followers)
     waiting: list[OnnxNode] = []
     for node in gates.readers(track, at - 1) if Part.READERS not in without else ():
-        if node is store.writer or node in before:
+        if node is store.writer or gates.precedes(node, store.writer):
             continue
-        if node in after:
+        if gates.precedes(store.writer, node):
             _keep_old(track, at - 1, node, gates, found)
         else:
             waiting.append(node)
     if at == 1 and Part.CHECKS not in without:
         for value in e.guard_values:
             node = gates.producers[value]
-            if node in after or node is store.writer:
+            if gates.precedes(store.writer, node) or node is store.writer:
                 found.unguarded.setdefault(track.name, e.guards[node.name][0])
-            elif node not in before:
+            elif not gates.precedes(node, store.writer):
                 waiting.append(node)
     if waiting and found.settled:
         gates.add(store, waiting)
@@ -183,14 +181,34 @@ class _Gates:
         self.producers = e.onnx.producers()
         self.consumers = e.onnx.consumers()
         self._empties: dict[str, str] = {}
+        # Bit i of a node's ancestors: the node with number i is one. Kept up to date as gates are added.
+        self._bits: dict[OnnxNode, int] = {}
+        self._ancestors: dict[OnnxNode, int] = {}
+        for node in e.onnx.nodes:
+            self._place(node)
 
-    def sources(self, node: OnnxNode) -> Iterable[OnnxNode]:
-        """The nodes that a node reads from."""
-        return (self.producers[name] for name in node.inputs if name in self.producers)
+    def precedes(self, first: OnnxNode, second: OnnxNode) -> bool:
+        """Whether a node runs before another in any order."""
+        return bool(self._ancestors[second] >> self._bits[first] & 1)
 
-    def followers(self, node: OnnxNode) -> Iterable[OnnxNode]:
-        """The nodes that read from a node."""
-        return (reader for name in node.outputs for reader in self.consumers.get(name, ()))
+    def _place(self, node: OnnxNode) -> None:
+        """Notes a node whose sources are noted already."""
+        self._bits[node] = len(self._bits)
+        self._ancestors[node] = self._before([self.producers[n] for n in node.inputs if n in self.producers])
+
+    def _before(self, nodes: Iterable[OnnxNode]) -> int:
+        """These nodes and all their ancestors, a bit for each."""
+        found = 0
+        for node in nodes:
+            found |= self._ancestors[node] | 1 << self._bits[node]
+        return found
+
+    def _put_behind(self, writer: OnnxNode, node: OnnxNode) -> None:
+        """Notes that the writer, and so all that follows it, comes after a node."""
+        added, bit = self._before([node]), self._bits[writer]
+        for other, ancestors in self._ancestors.items():
+            if other is writer or ancestors >> bit & 1:
+                self._ancestors[other] = ancestors | added
 
     def readers(self, track: BufferTrack, version: int) -> list[OnnxNode]:
         """The nodes that read a version's memory, also through views of it."""
@@ -239,7 +257,10 @@ class _Gates:
                 kept = self._new("Shape", [operand])
             gated = self._new("Reshape", [operand, self._new("Concat", [kept, *empties], axis=0)])
         writer.inputs = [gated if at == store.gate else name for at, name in enumerate(writer.inputs)]
-        self.consumers = self.e.onnx.consumers()
+        self.consumers.setdefault(gated, []).append(writer)
+        if operand not in writer.inputs:
+            self.consumers[operand] = [reader for reader in self.consumers[operand] if reader is not writer]
+        self._put_behind(writer, self.producers[gated])
 
     def _empty(self, node: OnnxNode) -> str:
         """An int64 vector of no elements that depends on a node."""
@@ -261,16 +282,5 @@ class _Gates:
         self.producers[name] = node
         for source in inputs:
             self.consumers.setdefault(source, []).append(node)
+        self._place(node)
         return name
-
-
-def _closure(start: list[OnnxNode], step: object) -> set[OnnxNode]:
-    """The nodes that can be reached, the start left out."""
-    found: set[OnnxNode] = set()
-    pending = list(start)
-    while pending:
-        for node in step(pending.pop()):  # type: ignore[operator]  # a bound method of _Gates
-            if node not in found:
-                found.add(node)
-                pending.append(node)
-    return found

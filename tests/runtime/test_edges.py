@@ -1,6 +1,6 @@
-"""Sizes, indices and dtypes at their edges: saved, loaded and run at both levels, shared and copied, as the interpreter.
+"""Sizes, indices and dtypes at their edges, at both levels, shared and copied: the engine does as the interpreter.
 
-A case fails in the engine exactly where the interpreter refuses, with the same class of error, and then nothing changed.
+A case fails in the engine exactly where the interpreter refuses, with the same class of error, and nothing has changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from maxgraph.graph import BufferType, DeviceRef, Graph, TensorType, ops
 
 Array = np.ndarray[Any, Any]
 CPU = DeviceRef.CPU()
-F, I = DType.float32, DType.int64
+F, INT = DType.float32, DType.int64
 
 
 def tensor(dtype: DType, *dims: int | str) -> TensorType:
@@ -66,14 +66,14 @@ def symbolic_buffer(c: Any, x: Any) -> Any:
 PLACES = [(n, p) for n in (1, 5) for p in (0, -1, -n, n - 1, n, -n - 1, 10**12)] + [(0, 0)]
 
 
-@case(buffer(F, "n", 3), tensor(I), tensor(F, 3), feeds=[(numbers(n, 3), index(p), numbers(3)) for n, p in PLACES])
+@case(buffer(F, "n", 3), tensor(INT), tensor(F, 3), feeds=[(numbers(n, 3), index(p), numbers(3)) for n, p in PLACES])
 def row_of_a_symbolic_buffer(c: Any, p: Any, row: Any) -> Any:
     old = c[p]
     c[p] = row
     return old, c[...]
 
 
-@case(buffer(F, "n", 5), tensor(I), tensor(F, "n"), feeds=[(numbers(3, 5), index(p), numbers(3)) for p in (0, -1, 5)])
+@case(buffer(F, "n", 5), tensor(INT), tensor(F, "n"), feeds=[(numbers(3, 5), index(p), numbers(3)) for p in (0, -1, 5)])
 def column_of_a_symbolic_buffer(c: Any, p: Any, x: Any) -> Any:
     c[:, p] = x
     return c[...].T
@@ -86,7 +86,7 @@ def slices_of_a_symbolic_axis(x: Any) -> Any:
 
 @case(
     buffer(F, 6, 3),
-    tensor(I),
+    tensor(INT),
     tensor(F, 2, 3),
     feeds=[(numbers(6, 3), index(p), numbers(2, 3)) for p in (0, 4, 5, 6, -2, -1, -6, -7)],
 )
@@ -95,7 +95,7 @@ def part_at_a_computed_place(c: Any, p: Any, x: Any) -> Any:
     return c[(slice(p, p + 2), 2),]
 
 
-@case(buffer(F, 6, 3), tensor(I), feeds=[(numbers(6, 3), index(p)) for p in (0, 1, 6, 7, -1, -6, -7)])
+@case(buffer(F, 6, 3), tensor(INT), feeds=[(numbers(6, 3), index(p)) for p in (0, 1, 6, 7, -1, -6, -7)])
 def part_of_a_size_that_depends_on_data(c: Any, p: Any) -> Any:
     return c[...][(slice(0, p), "k"),]
 
@@ -103,7 +103,7 @@ def part_of_a_size_that_depends_on_data(c: Any, p: Any) -> Any:
 @case(
     buffer(F, 4, 3),
     buffer(F, 4, 3),
-    tensor(I),
+    tensor(INT),
     tensor(F, 4, 3),
     feeds=[(numbers(4, 3), numbers(4, 3) * 2, index(p), numbers(4, 3)) for p in (0, 5)],
 )
@@ -115,7 +115,7 @@ def second_store_out_of_range(a: Any, b: Any, p: Any, x: Any) -> Any:
 
 @case(
     buffer(F, 4, 3),
-    tensor(I),
+    tensor(INT),
     tensor(F, 4, 3),
     feeds=[(numbers(4, 3) * 0, index(p), numbers(4, 3)) for p in (1, 2, -3)],
 )
@@ -124,17 +124,20 @@ def computed_load_out_of_range_after_a_store(a: Any, p: Any, x: Any) -> Any:
     return x[p * 2]
 
 
-@case(buffer(F, 3), tensor(F, 3), tensor(I), feeds=[(numbers(3), numbers(3) * k, index(0)) for k in (0, 1, 5)])
+@case(buffer(F, 3), tensor(F, 3), tensor(INT), feeds=[(numbers(3), numbers(3) * k, index(0)) for k in (0, 1, 5)])
 def index_that_was_stored_before(a: Any, x: Any, p: Any) -> Any:
     a[...] = x
-    return x[a[0].cast(I) + p]
+    return x[a[0].cast(INT) + p]
 
 
 INDICES: list[Any] = [[0, 1], [], [3, -4], [4], [-5]]
 
 
 @case(
-    buffer(F, 4, 3), tensor(I, "k"), tensor(F, 4, 3), feeds=[(numbers(4, 3), index(i), numbers(4, 3)) for i in INDICES]
+    buffer(F, 4, 3),
+    tensor(INT, "k"),
+    tensor(F, 4, 3),
+    feeds=[(numbers(4, 3), index(i), numbers(4, 3)) for i in INDICES],
 )
 def gather_from_what_was_stored(a: Any, i: Any, x: Any) -> Any:
     a[...] = x
@@ -175,9 +178,9 @@ def outputs_that_are_inputs_and_constants(x: Any, c: Any) -> Any:
     return x, x, large, large, c[...], c[...]
 
 
-@case(tensor(I), feeds=[(index(p),) for p in (0, 3, -2)])
+@case(tensor(INT), feeds=[(index(p),) for p in (0, 3, -2)])
 def range_of_a_computed_length(p: Any) -> Any:
-    return ops.range(0, p, 1, out_dim="k", dtype=I, device=CPU)
+    return ops.range(0, p, 1, out_dim="k", dtype=INT, device=CPU)
 
 
 @case(buffer(F, 64, 64), tensor(F, 64, 64), feeds=[(numbers(64, 64) / 64, numbers(64, 64) / 64)])
@@ -212,7 +215,7 @@ for _d in DType:
         return old, c[1]
 
     _stores.__name__ = f"stores_of_{_d.name}"
-    case(buffer(_d, 4, 3), tensor(_d, 4, 3), tensor(I), feeds=[(np.zeros_like(_array), _array, index(2))])(_stores)
+    case(buffer(_d, 4, 3), tensor(_d, 4, 3), tensor(INT), feeds=[(np.zeros_like(_array), _array, index(2))])(_stores)
 
 
 def build(chosen: Case) -> Graph:
