@@ -132,6 +132,18 @@ def transposed_view_read_late(a: BufferValue, b: BufferValue, w: Array) -> Any:
     return ops.sum(turned, axis=0)
 
 
+def cast_read_late(a: BufferValue, b: BufferValue, w: Array) -> Any:
+    whole = a[...].cast(DType.int64)  # a copy already
+    a[...] = a[...] * 2
+    return whole.cast(DType.float32) - a[...]
+
+
+def row_read_late(a: BufferValue, b: BufferValue, w: Array) -> Any:
+    row = a[1]  # a copy of the row
+    a[...] = a[...] * 2
+    return row - a[1]
+
+
 def three_stores(a: BufferValue, b: BufferValue, w: Array) -> Any:
     first = a[...]
     a[...] = first + 1
@@ -220,6 +232,8 @@ HAZARDS: dict[Body, tuple[Mode, ...]] = {
     plain_copy: (M.IN_PLACE,),
     transposed_view_read_late: (M.ORDERED,),
     view_read_late: (M.ORDERED,),
+    cast_read_late: (M.ORDERED,),
+    row_read_late: (M.ORDERED,),
     three_stores: (M.ORDERED,),
     three_stores_all_alive: (M.SNAPSHOT,),
     two_rows: (M.IN_PLACE,),
