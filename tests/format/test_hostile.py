@@ -93,7 +93,7 @@ LIES: dict[str, tuple[str, Change]] = {
     "an empty blob": ("MGB04", lambda m: setattr(m.blobs[0], "length", 0)),
     "a short digest": ("MGB03", lambda m: setattr(m.blobs[0], "sha256", b"123")),
     "an external file": ("MGX01", lambda m: m.external_files.add(name="../../etc/passwd", size=8, sha256=b"0" * 32)),
-    "a feature that is not used": ("MGH07", lambda m: m.required_features.insert(0, "control_flow")),
+    "a feature of a later version": ("MGH04", lambda m: m.required_features.insert(0, "control_flow")),
     "a feature that is not declared": ("MGH07", lambda m: m.required_features.pop()),
     "features out of order": ("MGH03", lambda m: m.required_features.reverse()),
     "metadata out of order": ("MGM01", lambda m: [m.metadata.add(key=k) for k in "ba"]),
