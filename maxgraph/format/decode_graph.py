@@ -40,7 +40,7 @@ def decode_graph(model: model_pb2.Model, preamble: Preamble, limits: Limits) -> 
     attributes = AttributeDecoder(types, limits, names)
     ops = decode_ops(model)
     inputs = InputDecoder(model, graph, types, values, names)
-    nodes = NodeDecoder(graph, ops, types, values, attributes, debug)
+    nodes = NodeDecoder(graph, ops, types, values, attributes, debug, limits)
 
     graph.signature += inputs.inputs(written)
     graph.body.nodes += [nodes.node(entry) for entry in _body(written, limits).nodes]

@@ -16,6 +16,7 @@ from .decode_ops import KnownOp
 from .decode_types import TypeTable
 from .decode_values import Values
 from .errors import escaped, fail, need
+from .limits import Limits
 
 __all__ = ["NodeDecoder"]
 
@@ -35,6 +36,7 @@ class NodeDecoder:
         values: Values,
         attributes: AttributeDecoder,
         debug: DebugDecoder,
+        limits: Limits,
     ) -> None:
         self._graph = graph
         self._ops = ops
@@ -42,6 +44,7 @@ class NodeDecoder:
         self._values = values
         self._attributes = attributes
         self._debug = debug
+        self._limits = limits
         self.used_ops: set[int] = set()
 
     def node(self, entry: graph_pb2.Node) -> ir.Node:
@@ -57,6 +60,8 @@ class NodeDecoder:
         op = known.op
         operands = tuple([self._values.at(number, "MGG10") for number in entry.operands])
         segments = _segments(known, entry)
+        if known.segmented:
+            _check_symbols(op, operands, self._limits)
         attributes = self._attributes.attributes(known, entry)
         if entry.blocks:
             fail("MGO06", f"{op.name} takes no blocks")
@@ -107,6 +112,14 @@ def _segments(known: KnownOp, entry: graph_pb2.Node) -> tuple[int, ...]:
         optional = operand.kind is OperandKind.OPTIONAL
         need(not optional or count <= 1, "MGO06", f"{op.name}: `{operand.name}` takes at most one operand, not {count}")
     return segments
+
+
+def _check_symbols(op: Op[..., Any], operands: tuple[ir.Value, ...], limits: Limits) -> None:
+    """Bounds what a rule that adds the dims of any number of operands can cost."""
+    types = {id(value.type): value.type for value in operands}.values()
+    dims = {dim for type_ in types for dim in type_.shape if dim.polynomial.value is None}
+    terms = sum(len(dim.polynomial.terms) for dim in dims)
+    need(terms <= limits.shape_terms, "MGO06", f"{op.name} has operands with {terms} different symbolic terms")
 
 
 def _inferred(

@@ -20,7 +20,8 @@ class Limits:
         dim_size: Factors of one expression, floor divisions written out. A division that names another twice doubles
             its size, so without this bound forty divisions would be a terabyte of text.
         dim_depth: Floor divisions inside one another.
-        shape_terms: Terms of the product of a shape's dims: what it costs to count the elements.
+        shape_terms: Terms of the product of a shape's dims, which is what it costs to count the elements; and of all
+            different symbolic dims of a node's operands, which is what it costs to join them.
     """
 
     header_bytes: int = 16 << 20
@@ -36,9 +37,9 @@ class Limits:
     metadata: int = 1024
     dim_terms: int = 64
     dim_degree: int = 8
-    dim_size: int = 1024
+    dim_size: int = 512
     dim_depth: int = 16
-    shape_terms: int = 1024
+    shape_terms: int = 256
 
 
 DEFAULT_LIMITS = Limits()
