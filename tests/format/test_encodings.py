@@ -18,9 +18,11 @@ PRODUCER, OP, GRAPH, BODY = (1,), (3,), (11,), (11, 4)
 NODE = (11, 4, (2, 2))  # the first that has operands
 
 
-def inside(
-    path: tuple[int | tuple[int, int], ...], change: Callable[[list[Field]], list[Field] | None]
-) -> Callable[[bytes], bytes]:
+Steps = tuple[int | tuple[int, int], ...]
+Change = Callable[[list[Field]], list[Field] | None]
+
+
+def inside(path: Steps, change: Change) -> Callable[[bytes], bytes]:
     """Changes the fields of the message at a path, in place or by giving others."""
 
     def apply(header: bytes) -> bytes:

@@ -39,8 +39,8 @@ def refused(path: Path) -> bool:
         str(opened.graph)
         maxgraph.save(opened.graph, path.with_suffix(".again"), metadata=opened.metadata)
     except FormatError as error:
-        assert error.code in CODES
-        assert error.summary.isprintable()
+        if error.code not in CODES or not error.summary.isprintable():
+            raise
         return True
     producer = model_pb2.Model.FromString(header_of(path.read_bytes())).producer
     if (producer.name, producer.version) == ("maxgraph", maxgraph.__version__):

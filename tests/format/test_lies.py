@@ -83,7 +83,6 @@ LIES: dict[str, tuple[str, Change]] = {
     "a rank of 33": ("MGT05", lambda m: m.types[0].tensor.shape.extend([m.types[0].tensor.shape[1]] * 31)),
     "a type that is not used": ("MGT11", lambda m: setattr(m.types.add().tensor, "dtype", 2)),
     "types out of order": ("MGT10", lambda m: setattr(m.graphs[0].inputs[0], "type", 1)),
-    "a rank of 33": ("MGT05", lambda m: [m.types[0].tensor.shape.add(size=1) for _ in range(31)]),
     "a device out of range": ("MGT06", lambda m: setattr(m.types[0].tensor, "device", 1)),
     "a device that is not used": ("MGT02", lambda m: m.devices.add(kind=2)),
     "a device twice": ("MGT02", lambda m: m.devices.append(m.devices[0])),

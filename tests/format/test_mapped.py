@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 import os
 import threading
@@ -115,8 +116,6 @@ def test_bytes_that_are_no_elements(dtype: DType, last: int, tmp_path: Path) -> 
     maxgraph.save(with_weights(w=TensorType(dtype, [7], DeviceRef.CPU())), path, weights={"w": array})
     file = bytearray(path.read_bytes())
     file[-1] = last
-    import hashlib
-
     length = open_file(path).sections[-1].length
     model = model_pb2.Model.FromString(header_of(bytes(file)))
     model.blobs[0].sha256 = hashlib.sha256(file[-length:]).digest()
