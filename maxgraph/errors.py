@@ -76,6 +76,7 @@ CODES: dict[str, str] = {
     "MG042": "an op cannot be lowered",
     "MG043": "onnxruntime failed",
     "MG044": "the execution failed",
+    "MG045": "a graph that a file cannot hold",
     # Command line
     "MG050": "a file cannot be read or written",
     "MG051": "a build script went wrong",
@@ -156,6 +157,7 @@ CODES: dict[str, str] = {
     "MGW02": "a malformed weight type",
     "MGW03": "a blob index out of range",
     "MGW05": "a weight's size differs from its blob's",
+    "MGW06": "a weight's bytes are no elements of its type",
     "MGS01": "states are not sorted and unique",
     "MGS02": "a malformed state type",
     "MGS04": "a malformed initial value",

@@ -1,7 +1,9 @@
 """The ``.maxg`` file: writing, and a reader that believes nothing."""
 
-from .file import MaxgFile, Section, load, open_file, verify
+from .file import MaxgFile, load, open_file
 from .limits import DEFAULT_LIMITS, Limits
+from .sections import Section
+from .verify import verify
 from .write import save
 
 __all__ = ["DEFAULT_LIMITS", "Limits", "MaxgFile", "Section", "load", "open_file", "save", "verify"]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from ..graph.names import IDENTIFIER
 from ..graph.type import TensorType
 from ..v1 import model_pb2
+from .checks import check_sorted, identifier
 from .decode_types import TypeTable
-from .errors import escaped, need
+from .errors import need
 from .limits import Limits
 from .preamble import PREAMBLE_BYTES, Preamble, align, blob_alignment, section_start
 
-__all__ = ["PlacedWeight", "check_blobs", "check_sorted", "identifier", "place_weights", "text"]
+__all__ = ["PlacedWeight", "check_blobs", "place_weights"]
 
 _DIGEST_BYTES = 32
 
@@ -28,22 +26,6 @@ class PlacedWeight:
     offset: int
     length: int
     sha256: bytes
-
-
-def identifier(name: str, code: str, what: str) -> str:
-    """The name itself.
-
-    Raises:
-        FormatError: It is no identifier.
-    """
-    need(IDENTIFIER.fullmatch(name) is not None, code, f"`{escaped(name)}` cannot name {what}")
-    return name
-
-
-def check_sorted(keys: Sequence[object], code: str, what: str) -> None:
-    """Raises unless keys rise strictly."""
-    rising = all(a < b for a, b in pairwise(keys))  # type: ignore[operator]  # of one kind
-    need(rising, code, f"{what} are not sorted and unique")
 
 
 def check_blobs(model: model_pb2.Model, preamble: Preamble, limits: Limits) -> None:
@@ -83,17 +65,6 @@ def place_weights(model: model_pb2.Model, types: TypeTable, preamble: Preamble) 
         need(blob.length == size, "MGW05", f"weight `{name}` needs {size} bytes, but its blob has {blob.length}")
         placed.append(PlacedWeight(name, type_, start + blob.offset, blob.length, blob.sha256))
     need(used == len(model.blobs), "MGB10", "a blob belongs to no weight")
-    digests = [(blob.length, blob.sha256) for blob in model.blobs]
-    need(len(set(digests)) == len(digests), "MGB02", "the same bytes are stored twice")
+    digests = {(blob.length, blob.sha256) for blob in model.blobs}
+    need(len(digests) == len(model.blobs), "MGB02", "the same bytes are stored twice")
     return placed
-
-
-def text(value: str, limits: Limits, code: str, what: str) -> str:
-    """The text itself.
-
-    Raises:
-        FormatError: It is too long or holds NUL.
-    """
-    need(len(value.encode()) <= limits.string_bytes, code, f"{what} is over {limits.string_bytes} bytes long")
-    need("\0" not in value, code, f"{what} holds NUL")
-    return value

@@ -9,10 +9,19 @@ __all__ = ["DEFAULT_LIMITS", "Limits"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that the reader holds to; see docs/format.md.
+    """Bounds that the reader holds to, and so the writer.
 
     The header's bound follows from a measurement: a parsed message takes up to 40 times its bytes, so 16 MiB stay below
     0.7 GB.
+
+    Attributes:
+        dim_terms: Terms of one dim expression.
+        dim_degree: Factors of one term.
+        dim_size: Factors of one expression, floor divisions written out. A division that names another twice doubles
+            its size, so without this bound forty divisions would be a terabyte of text.
+        dim_depth: Floor divisions inside one another.
+        shape_terms: Terms of the product of a shape's dims, which is what it costs to count the elements; and of all
+            different symbolic dims of a node's operands, which is what it costs to join them.
     """
 
     header_bytes: int = 16 << 20
@@ -23,12 +32,14 @@ class Limits:
     blobs: int = 1 << 18
     rank: int = 32
     elements: int = 1 << 46
-    block_depth: int = 64
     string_bytes: int = 64 << 10
     literal_bytes: int = 1024
+    metadata: int = 1024
     dim_terms: int = 64
     dim_degree: int = 8
-    metadata: int = 1024
+    dim_size: int = 512
+    dim_depth: int = 16
+    shape_terms: int = 256
 
 
 DEFAULT_LIMITS = Limits()

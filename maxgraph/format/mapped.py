@@ -8,13 +8,17 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ..graph.type import TensorType
+from ..dtype import DType
+from .decode_weights import PlacedWeight
 from .errors import escaped, fail
+from .packed import is_packed, unpack
 
 if TYPE_CHECKING:
     import numpy as np
 
 __all__ = ["MappedData", "MappedFile"]
+
+_CHUNK = 1 << 20
 
 
 class MappedFile:
@@ -25,64 +29,86 @@ class MappedFile:
 
     def __init__(self, descriptor: int, path: str) -> None:
         self.path = path
-        self._descriptor = descriptor
+        self.descriptor = descriptor
+        self.length = os.fstat(descriptor).st_size
         self._map: mmap.mmap | None = None
         self._lock = threading.Lock()
 
     def map(self) -> mmap.mmap:
-        """The whole file, read-only."""
+        """The whole file, read-only.
+
+        Raises:
+            FormatError: It became shorter since it was opened; to read past its end would end the process.
+        """
         with self._lock:
             if self._map is None:
-                self._map = mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_READ)
+                if os.fstat(self.descriptor).st_size < self.length:
+                    fail("MGP06", f"{escaped(self.path)} became shorter since it was opened")
+                self._map = mmap.mmap(self.descriptor, self.length, access=mmap.ACCESS_READ)
             return self._map
 
     def __del__(self) -> None:
-        os.close(self._descriptor)
+        os.close(self.descriptor)
 
 
 class MappedData:
     """The elements of one weight.
 
     Attributes:
-        sha256: The digest that the header records.
+        place: Where they lie, and the digest that the header records.
     """
 
-    __slots__ = ("_checked", "_file", "_length", "_lock", "_name", "_offset", "_type", "sha256")
+    __slots__ = ("_checked", "_file", "_lock", "_unpacked", "place")
 
-    def __init__(self, file: MappedFile, name: str, type_: TensorType, offset: int, length: int, sha256: bytes) -> None:
+    def __init__(self, file: MappedFile, place: PlacedWeight) -> None:
+        self.place = place
         self._file = file
-        self._name = name
-        self._type = type_
-        self._offset = offset
-        self._length = length
-        self._checked = False
+        self._checked = not place.length
+        self._unpacked: bytes | None = None
         self._lock = threading.Lock()
-        self.sha256 = sha256
 
     def check(self) -> None:
         """Compares the bytes with their digest, once.
 
         Raises:
-            FormatError: They differ.
+            FormatError: They differ, or are no elements of the weight's type.
         """
         with self._lock:
             if self._checked:
                 return
-            view = memoryview(self._file.map())[self._offset : self._offset + self._length]
-            if hashlib.sha256(view).digest() != self.sha256:
-                fail(
-                    "MGB12",
-                    f"the bytes of weight `{escaped(self._name)}` in {self._file.path} do not match their digest",
-                    "the file is damaged: copy or download it again",
-                )
+            view = self._view()
+            if hashlib.sha256(view).digest() != self.place.sha256:
+                self._fail("MGB12", "do not match their digest")
+            dtype = self.place.type.dtype
+            if dtype is DType.bool and any(
+                view[at : at + _CHUNK].tobytes().strip(b"\0\1") for at in range(0, len(view), _CHUNK)
+            ):
+                self._fail("MGW06", "are bools that are neither 0 nor 1")
+            if is_packed(dtype):
+                self._unpacked = unpack(view.tobytes(), self.place.type.num_elements())
+                if self._unpacked is None:
+                    self._fail("MGW06", "do not end in zeros")
             self._checked = True
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The elements, read-only, in the mapping itself."""
+        """The elements, read-only, in the mapping itself; only those of less than a byte are unpacked."""
         import numpy as np
 
+        dtype, shape = self.place.type.dtype.to_numpy(), self.place.type.shape.evaluate({})
+        if not self.place.length:
+            return np.frombuffer(b"", dtype).reshape(shape)
         self.check()
-        dtype = self._type.dtype.to_numpy()
-        shape = self._type.shape.evaluate({})
-        count = self._type.num_elements()
-        return np.frombuffer(self._file.map(), dtype, count, self._offset).reshape(shape)
+        if self._unpacked is not None:
+            return np.frombuffer(self._unpacked, dtype).reshape(shape)
+        count = self.place.type.num_elements()
+        return np.frombuffer(self._file.map(), dtype, count, self.place.offset).reshape(shape)
+
+    def _view(self) -> memoryview:
+        return memoryview(self._file.map())[self.place.offset : self.place.offset + self.place.length]
+
+    def _fail(self, code: str, what: str) -> None:
+        fail(
+            code,
+            f"the bytes of weight `{escaped(self.place.name)}` in {escaped(self._file.path)} {what}",
+            "the file is damaged: copy or download it again",
+        )

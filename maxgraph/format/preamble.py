@@ -90,11 +90,17 @@ class Preamble:
         if file_length != size:
             what = "it was cut off" if size < file_length else "something was appended"
             fail("MGP06", f"the file has {size} bytes but declares {file_length}: {what}", "copy or download it again")
-        need(file_length <= limits.file_bytes, "MGP07", f"the file is over the limit of {limits.file_bytes} bytes")
-        if not 0 < header_length <= limits.header_bytes:
-            fail("MGP08", f"the header has {header_length} bytes; 1 to {limits.header_bytes} are allowed")
-        need(PREAMBLE_BYTES + header_length <= file_length, "MGP09", "the header runs past the end of the file")
-        return Preamble(minor, header_length, file_length, digest)
+        preamble = Preamble(minor, header_length, file_length, digest)
+        preamble.check(limits)
+        return preamble
+
+    def check(self, limits: Limits) -> None:
+        """Raises where the file or its header is over a limit, or the header does not fit into the file."""
+        need(self.file_length <= limits.file_bytes, "MGP07", f"the file is over {limits.file_bytes} bytes")
+        if not 0 < self.header_length <= limits.header_bytes:
+            fail("MGP08", f"the header has {self.header_length} bytes; 1 to {limits.header_bytes} are allowed")
+        inside = PREAMBLE_BYTES + self.header_length <= self.file_length
+        need(inside, "MGP09", "the header runs past the end of the file")
 
 
 def _upgrade(major: int) -> str:

@@ -1,14 +1,17 @@
-"""The writer's tables: symbols, devices, types, ops, each entry once, in order of first use."""
+"""The writer's tables: symbols, devices, types, floor divisions, each entry once, in order of first use."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
 
 from ..dtype import DType
 from ..graph.dim import Dim
 from ..graph.polynomial import FloorDiv, Polynomial
-from ..graph.shape import Shape
 from ..graph.type import BufferType, DeviceKind, DeviceRef, TensorType
 from ..v1 import model_pb2, types_pb2
 from . import features
+from .dims import factors_in_order
 
 __all__ = ["DTYPES", "DTYPE_NUMBERS", "Tables"]
 
@@ -16,7 +19,13 @@ __all__ = ["DTYPES", "DTYPE_NUMBERS", "Tables"]
 DTYPE_NUMBERS: dict[DType, types_pb2.Dtype] = {
     dtype: getattr(types_pb2, f"DTYPE_{dtype.name.upper()}") for dtype in DType
 }
-DTYPES = {number: dtype for dtype, number in DTYPE_NUMBERS.items()}
+DTYPES: dict[int, DType] = {number: dtype for dtype, number in DTYPE_NUMBERS.items()}
+
+
+class _Dims(Protocol):
+    """A repeated field of dims."""
+
+    def add(self) -> types_pb2.Dim: ...
 
 
 class Tables:
@@ -42,64 +51,55 @@ class Tables:
             kind = entry.buffer if isinstance(type_, BufferType) else entry.tensor
             kind.dtype = DTYPE_NUMBERS[type_.dtype]
             kind.device = self._device(type_.device)
-            for dim in type_.shape:
-                self.dim(dim, kind.shape.add())
+            self.dims(type_.shape, kind.shape)
             kind.SetInParent()
             index = self._types[type_] = len(self._types)
             self._model.types.append(entry)
         return index
 
-    def dims(self, shape: Shape, target: object) -> None:
-        """Writes a list of dims into a repeated field."""
-        for dim in shape:
-            self.dim(dim, target.add())  # type: ignore[attr-defined]  # a repeated field of Dim
+    def dims(self, dims: Iterable[Dim], target: _Dims) -> None:
+        """Writes a list of dims."""
+        for dim in dims:
+            self._dim(dim, target.add())
 
-    def dim(self, dim: Dim, target: types_pb2.Dim) -> None:
-        """Writes one dim."""
+    def _dim(self, dim: Dim, target: types_pb2.Dim) -> None:
         poly = dim.polynomial
+        self._number(poly)
         if poly.value is not None and poly.value >= 0:
             target.size = poly.value
         elif poly.name is not None:
-            target.symbol = self._symbol(poly.name)
+            target.symbol = self._symbols[poly.name]
         else:
             self._expression(poly, target.expr)
-            target.expr.SetInParent()
             self.used.add(features.DIM_EXPR)
 
+    def _number(self, poly: Polynomial) -> None:
+        """Adds what the expression is made of to the tables."""
+        for factor in factors_in_order(poly):
+            if isinstance(factor, FloorDiv):
+                if factor not in self._floor_divs:
+                    self._floor_divs[factor] = len(self._floor_divs)
+                    entry = self._model.floor_divs.add()
+                    self._expression(factor.numerator, entry.numerator)
+                    self._expression(factor.denominator, entry.denominator)
+                    self.used.add(features.DIM_FLOORDIV)
+            elif factor not in self._symbols:
+                self._symbols[factor] = len(self._symbols)
+                self._model.symbols.add(name=factor)
+
     def _expression(self, poly: Polynomial, target: types_pb2.DimExpr) -> None:
-        # New symbols are numbered before new divisions, each in a fixed order; the reader walks in the same way.
-        for name in sorted({f for factors, _ in poly.terms for f in factors if isinstance(f, str)}):
-            self._symbol(name)
+        """Writes an expression whose parts are in the tables."""
+        target.SetInParent()
         monomials = []
         for factors, coefficient in poly.terms:
             if not factors:
                 target.constant = coefficient
                 continue
-            symbols = sorted(self._symbol(f) for f in factors if isinstance(f, str))
-            divisions = sorted(self._floor_div(f) for f in factors if isinstance(f, FloorDiv))
+            symbols = sorted(self._symbols[f] for f in factors if isinstance(f, str))
+            divisions = sorted(self._floor_divs[f] for f in factors if isinstance(f, FloorDiv))
             monomials.append((len(factors), symbols, divisions, coefficient))
         for _, symbols, divisions, coefficient in sorted(monomials):
             target.monomials.add(coefficient=coefficient, symbols=symbols, floor_divs=divisions)
-
-    def _floor_div(self, division: FloorDiv) -> int:
-        index = self._floor_divs.get(division)
-        if index is None:
-            entry = types_pb2.FloorDiv()
-            self._expression(division.numerator, entry.numerator)
-            self._expression(division.denominator, entry.denominator)
-            entry.numerator.SetInParent()
-            entry.denominator.SetInParent()
-            index = self._floor_divs[division] = len(self._floor_divs)
-            self._model.floor_divs.append(entry)
-            self.used.add(features.DIM_FLOORDIV)
-        return index
-
-    def _symbol(self, name: str) -> int:
-        index = self._symbols.get(name)
-        if index is None:
-            index = self._symbols[name] = len(self._symbols)
-            self._model.symbols.add(name=name)
-        return index
 
     def _device(self, device: DeviceRef) -> int:
         index = self._devices.get(device)

@@ -1,30 +1,30 @@
-"""Writing a file: beside the old one, and then in its place."""
+"""Writing a file."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import secrets
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from ..dtype import DType
-from ..errors import InputError, UsageError, suggest
+from ..errors import FormatError, GraphTypeError, InputError, UsageError, suggest
 from ..graph import ir
 from ..graph.graph import Graph
-from ..v1 import model_pb2
+from .blobs import place_blobs, write_sparse
+from .decode_graph import decode_graph
+from .decode_metadata import decode_metadata
+from .decode_weights import check_blobs
+from .elements import Elements
 from .encode import encode
-from .mapped import MappedData
-from .preamble import MINOR, PREAMBLE_BYTES, Preamble, align, blob_alignment, section_start
+from .header import parse_header
+from .limits import DEFAULT_LIMITS
+from .preamble import MINOR, PREAMBLE_BYTES, Preamble, section_start
+from .replace import replacing
 
 if TYPE_CHECKING:
     import numpy as np
 
 __all__ = ["save"]
-
-_CHUNK = 1 << 20
 
 
 def save(
@@ -39,7 +39,7 @@ def save(
 
     The file appears whole or not at all: it is written beside its place and then moved there, so a file that is
     mapped by somebody keeps its bytes, and an interrupted write leaves the old file. The same program gives the same
-    bytes.
+    bytes. Nothing is written that `load` would refuse.
 
     Args:
         graph: A finished graph.
@@ -64,23 +64,27 @@ def save(
         True
 
     Raises:
-        ValueError: The graph has no output, or a weight is missing or does not fit.
+        TypeError: `graph` is no Graph.
+        ValueError: The graph has no output, a weight is missing or does not fit, the graph is more than a file can
+            hold, or the folder is not there.
         OSError: The file cannot be written.
     """
+    if not isinstance(graph, Graph):
+        raise GraphTypeError(f"save takes a Graph, not {type(graph).__name__}", code="MG017")
     from .. import __version__
 
     model = encode(graph, version=__version__, metadata=_checked_metadata(metadata or {}), strip_debug=strip_debug)
-    data = _weight_data(graph, [entry.name for entry in model.weights], weights or {})
-    blobs = _place_blobs(model, data)
+    blobs = place_blobs(model, _elements(graph, [entry.name for entry in model.weights], weights or {}))
     header = model.SerializeToString(deterministic=True)
     start = section_start(len(header))
     length = start + model.blobs[-1].offset + model.blobs[-1].length if blobs else PREAMBLE_BYTES + len(header)
     preamble = Preamble(MINOR, len(header), length, hashlib.sha256(header).digest())
-    with _replacing(path) as file:
+    _check_readable(graph, preamble, header)
+    with replacing(os.fsdecode(path)) as file:
         file.write(preamble.pack())
         file.write(header)
-        for entry, view in zip(model.blobs, blobs, strict=True):
-            _write_sparse(file, start + entry.offset, view)
+        for entry, elements in zip(model.blobs, blobs, strict=True):
+            write_sparse(file, start + entry.offset, elements)
         file.truncate(length)
     return preamble.model_id
 
@@ -92,7 +96,7 @@ def _checked_metadata(metadata: Mapping[str, str]) -> Mapping[str, str]:
     return metadata
 
 
-def _weight_data(graph: Graph, names: list[str], given: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, ir.TensorData]:
+def _elements(graph: Graph, names: list[str], given: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Elements]:
     """The elements of each weight that is written.
 
     Raises:
@@ -101,10 +105,10 @@ def _weight_data(graph: Graph, names: list[str], given: Mapping[str, np.ndarray[
     for name in given:
         if name not in names:
             raise InputError(f"graph `{graph.name}` uses no weight `{name}`", code="MG039", help=suggest(name, names))
-    found: dict[str, ir.TensorData] = {}
+    found: dict[str, Elements] = {}
     for name in names:
         info = graph.weights[name]
-        data: ir.TensorData | None = ir.ArrayData(given[name]) if name in given else info.data
+        data = ir.ArrayData(given[name]) if name in given else info.data
         if data is None:
             raise InputError(
                 f"weight `{name}` has no elements",
@@ -112,90 +116,18 @@ def _weight_data(graph: Graph, names: list[str], given: Mapping[str, np.ndarray[
                 details=[("wanted", str(info.type))],
                 help=f'give them: save(graph, path, weights={{"{name}": array}})',
             )
-        if isinstance(data, ir.ArrayData):
-            _check_array(name, info, data.array)
-        found[name] = data
+        found[name] = Elements(name, info.type, data)
     return found
 
 
-def _check_array(name: str, info: ir.WeightInfo, array: np.ndarray[Any, Any]) -> None:
-    wanted = info.type.dtype.to_numpy()
-    shape = info.type.shape.evaluate({})
-    if array.dtype.newbyteorder("=") != wanted or array.shape != shape:
-        raise InputError(
-            f"weight `{name}` does not fit",
-            code="MG039",
-            details=[("wanted", str(info.type)), ("given", f"{array.dtype}{list(array.shape)}")],
-        )
-    if info.type.dtype is DType.bool and array.size and array.view("u1").max() > 1:
-        raise InputError(f"weight `{name}` has bool elements that are neither 0 nor 1", code="MG039")
-
-
-def _bytes_of(data: ir.TensorData) -> memoryview:
-    """The elements as little-endian bytes, without a copy where they lie so already."""
-    import numpy as np
-
-    array = data.numpy()
-    array = np.asarray(array.astype(array.dtype.newbyteorder("<"), copy=False), order="C")
-    return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
-
-
-def _place_blobs(model: model_pb2.Model, data: Mapping[str, ir.TensorData]) -> list[memoryview]:
-    """Lays out the blobs: one for each different content, in the order of the weights' names."""
-    views = {name: _bytes_of(tensor) for name, tensor in data.items()}
-
-    def digest(name: str) -> bytes:
-        tensor = data[name]
-        return tensor.sha256 if isinstance(tensor, MappedData) else hashlib.sha256(views[name]).digest()
-
-    with ThreadPoolExecutor() as pool:  # hashing releases the interpreter's lock
-        digests = dict(zip(views, pool.map(digest, views), strict=True))
-    placed: dict[tuple[int, bytes], int] = {}
-    blobs: list[memoryview] = []
-    end = 0
-    for weight in model.weights:
-        view, key = views[weight.name], (len(views[weight.name]), digests[weight.name])
-        if not len(view):
-            continue
-        if key not in placed:
-            placed[key] = len(blobs)
-            blobs.append(view)
-            offset = align(end, blob_alignment(len(view)))
-            model.blobs.add(file=0, offset=offset, length=len(view), sha256=key[1])
-            end = offset + len(view)
-        weight.blob = placed[key]
-    return blobs
-
-
-def _write_sparse(file: BinaryIO, offset: int, view: memoryview) -> None:
-    """Writes bytes at an offset; a chunk of zeros becomes a hole, which takes no disk."""
-    zeros = bytes(_CHUNK)
-    for at in range(0, len(view), _CHUNK):
-        chunk = view[at : at + _CHUNK]
-        if chunk != zeros[: len(chunk)]:
-            file.seek(offset + at)
-            file.write(chunk)
-
-
-@contextlib.contextmanager
-def _replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A new file beside `path` that takes its place when everything was written."""
-    target = os.fspath(path)
-    folder = os.path.dirname(os.path.abspath(target))
-    temporary = os.path.join(folder, f".{os.path.basename(target)}.{secrets.token_hex(6)}.tmp")
+def _check_readable(graph: Graph, preamble: Preamble, header: bytes) -> None:
+    """Raises where the reader would refuse what is about to be written: it is over a limit, say."""
     try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        preamble.check(DEFAULT_LIMITS)
+        model = parse_header(header, preamble)
+        check_blobs(model, preamble, DEFAULT_LIMITS)
+        decode_graph(model, preamble, DEFAULT_LIMITS)
+        decode_metadata(model, DEFAULT_LIMITS)
+    except FormatError as error:
+        summary = f"graph `{graph.name}` cannot be written: {error.summary}"
+        raise FormatError(summary, code="MG045", details=[("rule", error.code)]) from None

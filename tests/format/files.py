@@ -11,10 +11,10 @@ import numpy as np
 import maxgraph
 from maxgraph.dtype import DType
 from maxgraph.format.preamble import PREAMBLE_BYTES, Preamble, section_start
-from maxgraph.graph import BufferType, DeviceRef, Graph, TensorType, ops
+from maxgraph.graph import BufferType, DeviceRef, Graph, TensorType, Weight, ops
 from maxgraph.v1 import model_pb2
 
-__all__ = ["forged", "header_of", "rich_graph", "saved", "with_header"]
+__all__ = ["CPU", "f32", "forged", "header_of", "rich_graph", "saved", "with_header", "with_weights"]
 
 CPU = DeviceRef.CPU()
 
@@ -42,6 +42,18 @@ def rich_graph() -> Graph:
         cache[at] = total[...]
         product = half @ large
         graph.output(product=product, count=count[...], halves=halves, tail=cache[1:3, ::-1])
+    return graph
+
+
+def f32(*dims: int) -> TensorType:
+    """A float32 type."""
+    return TensorType(DType.float32, dims, CPU)
+
+
+def with_weights(**types: TensorType) -> Graph:
+    """A graph that gives its weights."""
+    with Graph("weighted") as graph:
+        graph.output(**{name: Weight(name, kind.dtype, kind.shape) for name, kind in types.items()})
     return graph
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import maxgraph
-from maxgraph.format import load
+from maxgraph.format import load, open_file
 
-from .files import rich_graph, saved
+from .files import f32, rich_graph, saved, with_weights
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).with_name("golden")
@@ -62,10 +65,29 @@ def test_a_file_that_was_read_is_written_as_it_was(tmp_path: Path) -> None:
     assert (tmp_path / "again.maxg").read_bytes() == first
 
 
-def test_debug_information_can_be_left_out(tmp_path: Path) -> None:
-    maxgraph.save(rich_graph(), tmp_path / "a.maxg", strip_debug=True)
-    graph = load(tmp_path / "a.maxg")
-    assert all(node.location is None for node in graph.nodes())
-    whole = maxgraph.format.open_file(saved(tmp_path))
-    assert whole.program_hash == maxgraph.format.open_file(tmp_path / "a.maxg").program_hash
-    assert all(node.location is not None and node.location.file == "files.py" for node in whole.graph.nodes())
+def test_metadata_survive(tmp_path: Path) -> None:
+    metadata = {"license": "MIT", "com.example.run": "7", "\u00fc": ""}
+    maxgraph.save(rich_graph(), tmp_path / "a.maxg", metadata=metadata)
+    opened = open_file(tmp_path / "a.maxg")
+    assert opened.metadata == metadata
+    maxgraph.save(opened.graph, tmp_path / "b.maxg", metadata=dict(reversed(opened.metadata.items())))
+    assert (tmp_path / "b.maxg").read_bytes() == (tmp_path / "a.maxg").read_bytes()
+
+
+def test_a_programs_hash_is_that_of_what_it_computes(tmp_path: Path) -> None:
+    """Not of who wrote it, nor of its weights' elements: a program that was trained on keeps it."""
+
+    def hashes(name: str, weight: float, size: int = 400, **options: Any) -> tuple[str, str]:
+        maxgraph.save(
+            with_weights(w=f32(size)), tmp_path / name, weights={"w": np.full(size, weight, np.float32)}, **options
+        )
+        opened = open_file(tmp_path / name)
+        assert opened.model_id == hashlib.sha256((tmp_path / name).read_bytes()[:64]).hexdigest()
+        return opened.program_hash, opened.model_id
+
+    first = hashes("a", 1)
+    assert first == hashes("b", 1)
+    for other in (hashes("c", 2), hashes("d", 1, metadata={"a": "b"}), hashes("e", 1, strip_debug=True)):
+        assert other[0] == first[0]
+        assert other[1] != first[1]
+    assert hashes("f", 1, size=401)[0] != first[0]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-import maxgraph.format
 from maxgraph.errors import CODES, FormatError
 from maxgraph.format import load
-from maxgraph.v1 import model_pb2
 
-from .files import forged, header_of, rich_graph, saved, with_header
+from .files import forged, saved
 
 Change = Callable[[Any], object]
 
@@ -30,11 +25,17 @@ def set_(target: str, value: Any) -> Change:
     """Sets a field by a path such as ``states[0].type``."""
 
     def change(model: Any) -> None:
-        path, _, name = target.rpartition(".")
-        exec(f"owner = model.{path}", {"model": model}, scope := {})
-        setattr(scope["owner"], name, value)
+        *path, name = target.split(".")
+        for part in path:
+            field, _, index = part.partition("[")
+            model = getattr(model, field)[int(index.rstrip("]"))]
+        setattr(model, name, value)
 
     return change
+
+
+def symbolic_state(model: Any) -> None:
+    model.types[4].buffer.shape.add(symbol=0)
 
 
 LIES: dict[str, tuple[str, Change]] = {
@@ -80,7 +81,14 @@ LIES: dict[str, tuple[str, Change]] = {
     "an unknown dtype": ("MGT04", lambda m: setattr(m.types[0].tensor, "dtype", 77)),
     "a device that is not there": ("MGT06", lambda m: setattr(m.types[0].tensor, "device", 5)),
     "a rank of 33": ("MGT05", lambda m: m.types[0].tensor.shape.extend([m.types[0].tensor.shape[1]] * 31)),
-    "a type that is not used": ("MGT11", lambda m: m.types.add().tensor.CopyFrom(model_pb2.Model().types.add().tensor)),
+    "a type that is not used": ("MGT11", lambda m: setattr(m.types.add().tensor, "dtype", 2)),
+    "types out of order": ("MGT10", lambda m: setattr(m.graphs[0].inputs[0], "type", 1)),
+    "a device out of range": ("MGT06", lambda m: setattr(m.types[0].tensor, "device", 1)),
+    "a device that is not used": ("MGT02", lambda m: m.devices.add(kind=2)),
+    "a device twice": ("MGT02", lambda m: m.devices.append(m.devices[0])),
+    "a symbol with a bound": ("MGT01", lambda m: setattr(m.symbols[0], "max", 7)),
+    "a symbol that is not used": ("MGT01", lambda m: m.symbols.add(name="unused")),
+    "a symbol twice": ("MGT01", lambda m: m.symbols.append(m.symbols[0])),
     "a type twice": ("MGT08", lambda m: m.types.append(m.types[0])),
     "an unknown device": ("MGT02", set_("devices[0].kind", 9)),
     "a division by zero": ("MGT07", lambda m: m.floor_divs[0].denominator.Clear()),
@@ -93,12 +101,46 @@ LIES: dict[str, tuple[str, Change]] = {
     "an empty blob": ("MGB04", lambda m: setattr(m.blobs[0], "length", 0)),
     "a short digest": ("MGB03", lambda m: setattr(m.blobs[0], "sha256", b"123")),
     "an external file": ("MGX01", lambda m: m.external_files.add(name="../../etc/passwd", size=8, sha256=b"0" * 32)),
-    "a feature that is not used": ("MGH07", lambda m: m.required_features.insert(0, "control_flow")),
+    "a feature of a later version": ("MGH04", lambda m: m.required_features.insert(0, "control_flow")),
     "a feature that is not declared": ("MGH07", lambda m: m.required_features.pop()),
     "features out of order": ("MGH03", lambda m: m.required_features.reverse()),
     "metadata out of order": ("MGM01", lambda m: [m.metadata.add(key=k) for k in "ba"]),
     "a source path outside": ("MGD01", lambda m: m.debug_info.files.__setitem__(0, "../../x.py")),
     "a location out of range": ("MGD01", lambda m: setattr(node(m, "add"), "location", 999)),
+    "a location twice": ("MGD01", lambda m: m.debug_info.locations.append(m.debug_info.locations[0])),
+    "locations out of order": ("MGD01", lambda m: setattr(m.graphs[0].blocks[0].nodes[0], "location", 2)),
+    "a location that is not used": ("MGD01", lambda m: m.debug_info.locations.add(line=9999)),
+    "a source file that is not used": ("MGD01", lambda m: m.debug_info.files.append("other.py")),
+    "a source file of a root": ("MGD01", lambda m: m.debug_info.files.__setitem__(0, "/etc/passwd")),
+    "a name for an input": ("MGD01", lambda m: m.debug_info.value_names.add(value=1, name="x")),
+    "a name for no value": ("MGD01", lambda m: m.debug_info.value_names.add(value=999, name="x")),
+    "a name in another graph": ("MGD01", lambda m: m.debug_info.value_names.add(graph=1, value=20, name="x")),
+    "a source": ("MGM01", lambda m: m.sources.add(name="x", uri="https://example.com")),
+    "a metadata key without letters": ("MGM01", lambda m: m.metadata.add(key="", value="x")),
+    "metadata with NUL": ("MGM01", lambda m: m.metadata.add(key="a", value="\0")),
+    "a producer with NUL": ("MGM01", lambda m: setattr(m.producer, "name", "a\0")),
+    "a graph without a body": ("MGG07", lambda m: m.graphs[0].ClearField("blocks")),
+    "a body with results": ("MGG07", lambda m: m.graphs[0].blocks[0].results.append(1)),
+    "a block that no node names": ("MGG12", lambda m: m.graphs[0].blocks.add()),
+    "a node with a block": ("MGO06", lambda m: node(m, "add").blocks.append(0)),
+    "a node that yields a buffer": ("MGG14", lambda m: node(m, "add").result_types.__setitem__(0, 3)),
+    "an op without a name": ("MGO02", lambda m: m.ops.insert(0, type(m.ops[0])(domain="", name="x", version=1))),
+    "an op of version 0": ("MGO02", lambda m: setattr(m.ops[0], "version", 0)),
+    "an op of another domain": ("MGO05", lambda m: setattr(m.ops[0], "domain", "com.example")),
+    "attributes out of order": ("MGA01", lambda m: node(m, "slice").attributes.append(node(m, "slice").attributes[0])),
+    "effects twice": ("MGE01", lambda m: node(m, "buffer_store").effects.append(node(m, "buffer_store").effects[0])),
+    "an effect of an unknown kind": ("MGE02", lambda m: setattr(node(m, "buffer_store").effects[0], "access", 7)),
+    "an effect of no kind": ("MGE02", lambda m: node(m, "buffer_store").effects[0].ClearField("access")),
+    "a weight that is not used": ("MGW01", lambda m: m.weights.add(name="zz", type=m.weights[1].type, blob=1)),
+    "a weight of symbolic size": ("MGW02", lambda m: setattr(m.weights[0], "type", 0)),
+    "a weight's blob out of range": ("MGW03", lambda m: setattr(m.weights[0], "blob", 9)),
+    "blobs out of order": ("MGB02", lambda m: setattr(m.weights[0], "blob", 1)),
+    "a blob of another file": ("MGB05", lambda m: setattr(m.blobs[0], "file", 1)),
+    "a blob that does not end the file": ("MGB09", lambda m: m.blobs.pop()),
+    "states out of order": ("MGS01", lambda m: m.states.insert(0, m.states.pop())),
+    "a state of symbolic size": ("MGS02", symbolic_state),
+    "a state's weight out of range": ("MGS04", lambda m: setattr(m.states[2], "weight", 99)),
+    "a state of another name": ("MGG06", lambda m: setattr(m.states[0], "name", "counter")),
     "a literal of another size": (
         "MGA02",
         lambda m: setattr(node(m, "constant").attributes[0].literal_val, "data", b"12345"),
@@ -113,101 +155,12 @@ def test_a_lie_is_refused_with_its_code(lie: str, tmp_path: Path) -> None:
     path.write_bytes(forged(path.read_bytes(), change))
     with pytest.raises(FormatError) as raised:
         load(path)
-    assert (raised.value.code, raised.value.summary) == (code, raised.value.summary)
+    assert raised.value.code == code, raised.value.summary
     assert raised.value.summary.isprintable()
 
 
-# Encodings of the same message that are not the canonical one.
-def varint(value: int, pad: int = 0) -> bytes:
-    out = bytearray()
-    while True:
-        byte = value & 0x7F
-        value >>= 7
-        more = value or pad
-        out.append(byte | (0x80 if more else 0))
-        if not value:
-            for at in range(pad):
-                out.append(0x80 if at < pad - 1 else 0)
-            return bytes(out)
-
-
-def first_field(header: bytes) -> tuple[bytes, bytes]:
-    """The producer field, which comes first, and the rest."""
-    length = header[1]
-    return header[: 2 + length], header[2 + length :]
-
-
-OTHER_ENCODINGS: dict[str, Callable[[bytes], bytes]] = {
-    "a length that is not minimal": lambda h: h[:1] + varint(h[1], 1) + h[2:],
-    "a tag that is not minimal": lambda h: b"\x8a\x00" + h[1:],
-    "fields out of order": lambda h: first_field(h)[1] + first_field(h)[0],
-    "a singular field twice": lambda h: first_field(h)[0] + h,
-    "an unknown field": lambda h: h + b"\xf8\x07\x01",
-    "an unknown group": lambda h: h + b"\xfb\x07\xfc\x07",
-    "nested unknown groups": lambda h: h + b"\xfb\x07" * 50 + b"\xfc\x07" * 50,
-    "groups without end": lambda h: h + b"\xfb\x07" * 200,
-    "a known number with another wire type": lambda h: h + b"\x08\x01",
-    "an empty message field": lambda h: h + b"\x72\x00",
-    "an empty producer": lambda h: b"\x0a\x00" + h,
-    "a cut field": lambda h: h[:-1],
-    "text that is not UTF-8": lambda h: h[:4] + b"\xff" + h[5:],
-    "a field number of zero": lambda h: h + b"\x00\x00",
-    "a length beyond the end": lambda h: h + b"\x0a\x7f",
-}
-
-
-@pytest.mark.parametrize("name", OTHER_ENCODINGS)
-def test_only_the_canonical_encoding_is_read(name: str, tmp_path: Path) -> None:
-    path = saved(tmp_path)
-    data = path.read_bytes()
-    path.write_bytes(with_header(data, OTHER_ENCODINGS[name](header_of(data))))
-    with pytest.raises(FormatError) as raised:
-        load(path)
-    assert raised.value.code in ("MGH02", "MGH05", "MGH06")
-
-
-@settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
-)
-@given(
-    changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=4),
-    insert=st.booleans(),
-)
-def test_random_headers_raise_nothing_else(
-    changes: list[tuple[float, int]], insert: bool, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "fuzzed.maxg"
-    if not hasattr(test_random_headers_raise_nothing_else, "data"):
-        maxgraph.save(rich_graph(), path)
-        test_random_headers_raise_nothing_else.data = path.read_bytes()  # type: ignore[attr-defined]
-    data: bytes = test_random_headers_raise_nothing_else.data  # type: ignore[attr-defined]
-    header = bytearray(header_of(data))
-    for place, byte in changes:
-        at = int(place * len(header))
-        if insert:
-            header.insert(at, byte)
-        else:
-            header[at] = byte
-    path.write_bytes(with_header(data, bytes(header)))
-    try:
-        load(path)
-    except FormatError as error:
-        known = error.code in CODES
-    else:
-        known = True
-    assert known
-
-
-def test_the_reader_executes_nothing() -> None:
-    """No file content can reach an interpreter, an importer, an unpickler or a process."""
-    forbidden = {"eval", "exec", "compile", "__import__", "import_module", "system", "popen"}
-    modules = {"pickle", "marshal", "subprocess", "zipfile", "importlib", "ctypes", "shelve", "urllib", "socket"}
-    for source in Path(maxgraph.format.__file__).parent.glob("*.py"):
-        for item in ast.walk(ast.parse(source.read_text())):
-            if isinstance(item, ast.Call):
-                name = getattr(item.func, "id", getattr(item.func, "attr", ""))
-                is_pattern = ast.unparse(item.func) == "re.compile"
-                assert name not in forbidden or is_pattern, (source.name, name)
-            names = [a.name for a in item.names] if isinstance(item, ast.Import | ast.ImportFrom) else []
-            names += [item.module or ""] if isinstance(item, ast.ImportFrom) else []
-            assert not {n.partition(".")[0] for n in names} & modules, source.name
+def test_every_code_of_a_header_is_met_here() -> None:
+    """But those of limits, of damaged weights, and of blocks, which no op of this version has."""
+    elsewhere = {"MGG04", "MGG08", "MGG09", "MGG13", "MGB01", "MGB10", "MGB11", "MGB12", "MGW06"}
+    met = {code for code, _ in LIES.values()} | elsewhere
+    assert {code for code in CODES if code[2] in "TXBGOEAWSMD"} <= met
