@@ -83,6 +83,9 @@ def main() -> None:
         code = 2
     except click.exceptions.Exit as done:
         code = done.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        code = 2
     except click.ClickException as error:
         _usage(error)
         code = 2

@@ -50,8 +50,8 @@ _ROWS = [
 #: By (domain, operator), for onnxruntime's CPU provider.
 IN_PLACE: dict[tuple[str, str], Kernel] = {(row.domain, row.op_type): row for row in _ROWS}
 
-#: Operators whose kernels hand out their input's own memory, unless their result is an output of the graph. A Cast always
-#: copies: one that changes nothing is never emitted, and where it were, the optimiser removes it or the kernel copies.
+#: Operators whose kernels hand out their input's own memory, unless their result is an output of the graph. A Cast
+#: always copies: one that changes nothing is never emitted, and if it were, it would be removed or would copy.
 VIEWS = frozenset({"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Dropout", "BitCast"})
 
 #: Operators that look at a tensor's shape and never at its elements.

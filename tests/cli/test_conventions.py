@@ -22,6 +22,13 @@ def test_an_unknown_command(maxg: Maxg) -> None:
     assert done.err.splitlines()[0] == "error[MG053]: there is no command `rum`; did you mean `run`?"
 
 
+def test_no_command_shows_the_help(maxg: Maxg) -> None:
+    done = maxg()
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Usage: maxg ")
+    assert "error" not in done.err
+
+
 @pytest.mark.parametrize("command", ["", "build", "run", "inspect"])
 def test_help_fits_a_screen_and_shows_examples_first(command: str, maxg: Maxg) -> None:
     done = maxg(*([command] if command else []), "--help")
