@@ -298,6 +298,13 @@ def test_a_hazard_gives_what_the_interpreter_gives(body: Body, level: str, n: in
                 np.testing.assert_allclose(actual[name], array, rtol=2e-3, atol=2e-3, err_msg=f"{name}, step {step}")
 
 
+@pytest.mark.parametrize("n", [1, 16, 700])
+@pytest.mark.parametrize("level", ["none", "all"])
+@pytest.mark.parametrize("body", [matmul, fused_gemm, fused_gemm_with_relu, residual, transpose, swap])
+def test_a_product_over_its_own_buffer_is_right_at_every_size(body: Body, level: str, n: int) -> None:
+    test_a_hazard_gives_what_the_interpreter_gives(body, level, n)
+
+
 @pytest.mark.parametrize("level", ["none", "all"])
 @pytest.mark.parametrize("body", CASES, ids=lambda body: body.__name__)
 def test_a_hazard_has_the_cheapest_mode_that_is_right(body: Body, level: str) -> None:
