@@ -76,7 +76,7 @@ def main() -> None:
     """Runs the command and exits."""
     choose_colour(os.environ.get("MAXG_COLOR", "auto"))
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="maxg", standalone_mode=False)
         sys.stdout.flush()
     except MaxGraphError as error:
         fail(error)
