@@ -14,7 +14,7 @@ from types import FrameType
 
 from ..errors import TypeRuleError, user_location
 from . import ir
-from .value import Value
+from .value import HasTensorValue, Value
 
 __all__ = ["IDENTIFIER", "caller", "check_name", "local_names", "unique"]
 
@@ -50,7 +50,8 @@ def local_names(variables: Mapping[str, object]) -> dict[ir.Value, str]:
     """The first variable that holds each value."""
     names: dict[ir.Value, str] = {}
     for name, held in variables.items():
-        if isinstance(held, Value) and IDENTIFIER.fullmatch(name):
+        # Not a weight: it has a name of its own, and looking at its value would make it part of the graph.
+        if isinstance(held, Value) and not isinstance(held, HasTensorValue) and IDENTIFIER.fullmatch(name):
             names.setdefault(held.to_mlir(), name)
     return names
 

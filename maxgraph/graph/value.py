@@ -117,7 +117,7 @@ class Value:
         """
         if not isinstance(self, BufferValue):
             raise GraphTypeError(
-                f"{describe(self._ir)} is a tensor, not a buffer",
+                f"{describe(self.to_mlir())} is a tensor, not a buffer",
                 code="MG004",
                 where=user_location(columns=True),
                 help="declare it as a BufferType to change it in place",

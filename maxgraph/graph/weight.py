@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from ..dtype import DType
-from .shape import Shape, ShapeLike
+from . import ir
+from .shape import ShapeLike
 from .type import DeviceRef, TensorType
 from .value import TensorValue
 
 __all__ = ["Weight"]
 
 
-class Weight:
+class Weight(TensorValue):
     """A constant tensor of a graph, by name.
 
-    It may be made outside a graph, and joins a graph where it is first used there (or by `Graph.add_weight`). Its
-    elements are given by ``maxgraph.save(graph, path, weights={name: array})`` or
+    It is a tensor that may be made outside a graph, and joins a graph where it is first used there (or by
+    `Graph.add_weight`). Its elements are given by ``maxgraph.save(graph, path, weights={name: array})`` or
     ``session.load(graph, weights_registry={name: array})``.
 
     Args:
@@ -24,29 +25,31 @@ class Weight:
         device: Where it lies; the CPU if it is not given.
 
     Example:
+        >>> from maxgraph.graph import Graph
         >>> w = Weight("proj.w", DType.float32, [8, 4])
         >>> print(w.type)
         float32[8, 4]
+        >>> with Graph("g", input_types=[TensorType(DType.float32, [2, 4], DeviceRef.CPU())]) as graph:
+        ...     y = graph.inputs[0].tensor @ w.T
+        ...     graph.output(y)
+        >>> print(y.type)
+        float32[2, 8]
     """
+
+    __slots__ = ("_type", "name")
 
     def __init__(self, name: str, dtype: DType, shape: ShapeLike, device: DeviceRef | None = None) -> None:
         self.name = name
-        self.type = TensorType(dtype, shape, device or DeviceRef.CPU())
+        self._type = TensorType(dtype, shape, device or DeviceRef.CPU())
 
     @property
-    def dtype(self) -> DType:
-        """The element type."""
-        return self.type.dtype
+    def type(self) -> TensorType:
+        """Its type; asking for it needs no graph."""
+        return self._type
 
-    @property
-    def shape(self) -> Shape:
-        """The dims."""
-        return self.type.shape
-
-    @property
-    def device(self) -> DeviceRef:
-        """The logical device."""
-        return self.type.device
+    def to_mlir(self) -> ir.Value:
+        """Its value in the current graph."""
+        return self.__tensorvalue__().to_mlir()
 
     def __tensorvalue__(self) -> TensorValue:
         """Joins the current graph."""
