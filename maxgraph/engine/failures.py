@@ -20,7 +20,8 @@ def explain(failure: OrtFailure, lowered: Lowered) -> MaxGraphError:
     """The error to raise when onnxruntime failed while it ran a model."""
     text = str(failure)
     _logger.debug("onnxruntime: %s", text)  # for those who debug maxgraph itself
-    node = _NODE.search(text)
+    nodes = list(_NODE.finditer(text))  # a node in a branch is named behind the If
+    node = nodes[-1] if nodes else None
     guard = lowered.guards.get(node[2]) if node else None
     if guard is not None:
         # Guards run before the first store, which the planner proves, so nothing has changed.

@@ -58,7 +58,8 @@ def store_window(e: GraphEmitter, track: BufferTrack, value: Handle, window: Win
             _checked_start(e, shape, window, axis)
         e.skip_store()
         return
-    if len(moved) == 1 and window.steps[moved[0]] == 1:
+    # A subgraph yields the buffer in its own shape, so what writes it there must write that.
+    if len(moved) == 1 and window.steps[moved[0]] == 1 and not e.in_block:
         _store_range(e, track, value, window, moved[0])
     else:
         _store_rows(e, track, value, window, moved)
@@ -238,7 +239,7 @@ def _checked_start(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> 
     position = e.input_positions.get(start.name)
     squeezed = axis in window.squeezed
     symbols = {s.name for low, high in bounds for dim in (low, high, size) for s in dim.parameters}
-    if position is not None and symbols <= e.input_symbols:
+    if position is not None and symbols <= e.input_symbols and not e.in_block:
         noun = "index {value}" if squeezed else f"the slice from {{value}} of {extent} elements"
         for low, high in bounds:
             e.index_check(position, size, low, high, f"{noun} is out of range for axis {axis} of size {{size}}")
