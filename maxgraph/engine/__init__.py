@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
+from ..graph import ir
 from ..graph.graph import Graph
 from .model import Model
 from .session import InferenceSession
@@ -18,3 +20,10 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
     from ..format import load
 
     return load(path)
+
+
+def digest_graph(graph: Graph, weights: Mapping[str, ir.WeightInfo], hash_bytes: int) -> str | None:
+    """See `maxgraph.format.graph_digest`; here for the same reason."""
+    from ..format import graph_digest
+
+    return graph_digest(graph, weights, hash_bytes=hash_bytes)

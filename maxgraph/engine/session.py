@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..driver import CPU, Device
-from ..errors import InputError, InputTypeError, suggest
+from ..errors import InputError, InputTypeError, InternalError, suggest
 from ..graph.graph import Graph
+from .cache import CompileCache, open_store
 from .cells import initial_values
 from .devices import map_devices, provider_of
 from .layout import Layouts
 from .model import Model
 from .signature import Signature
 from .weights import registered_weights
+
+if TYPE_CHECKING:
+    from ..lower.lowered import Lowered
+    from .ort import OrtSession
 
 __all__ = ["InferenceSession"]
 
@@ -33,6 +38,8 @@ class InferenceSession:
         buffers: ``"auto"`` changes each buffer in the cheapest way that is proved right; ``"in_place"`` refuses a graph
             where one needs a second memory; ``"copied"`` gives each one a second memory, to compare.
         device_map: Devices by the name that the graph gives them, such as ``{"gpu:0": CPU()}``; they go first.
+        cache: Whether lowered graphs are kept on disk and found there again (see ``maxg cache``). The environment
+            variable ``MAXG_CACHE=off`` switches that off, too.
 
     Example:
         >>> import numpy as np
@@ -61,6 +68,7 @@ class InferenceSession:
         optimization: str = "all",
         buffers: str = "auto",
         device_map: Mapping[str, Device] | None = None,
+        cache: bool = True,
     ) -> None:
         self._devices = list(devices) or [CPU()]
         for device in self._devices:
@@ -76,6 +84,7 @@ class InferenceSession:
         self._optimization = _chosen("optimization", optimization, _OPTIMIZATIONS)
         self._buffers = _chosen("buffers", buffers, _BUFFERS)
         self._device_map = dict(device_map or {})
+        self._cache = CompileCache(open_store() if cache else None)
 
     @property
     def devices(self) -> list[Device]:
@@ -130,25 +139,11 @@ class InferenceSession:
         )
 
     def _lower(self, graph: Graph, weights: Mapping[str, Any]) -> Model:
-        from ..lower import lower
-        from ..lower.optimise import weight_value
-        from .ort import OrtSession
         from .program import Program
 
         mapped = map_devices(graph, self._devices, self._device_map)
         provider, device_id = provider_of(mapped)
-        lowered = lower(
-            graph, provider=provider, optimization=self._optimization, buffers=self._buffers, weights=weights
-        )
-        session = None
-        if lowered.model:
-            session = OrtSession(
-                lowered.model,
-                provider=provider,
-                device_id=device_id,
-                threads=self._threads,
-                weights={external.onnx_name: weight_value(external.weight) for external in lowered.external},
-            )
+        lowered, session = self._compile(graph, weights, provider, device_id)
         return Model(
             graph,
             Program(lowered, session),
@@ -156,6 +151,40 @@ class InferenceSession:
             plan=lowered.plan,
             devices=list(dict.fromkeys(mapped.values())),
             initial_values=initial_values(graph, weights),
+        )
+
+    def _compile(
+        self, graph: Graph, weights: Mapping[str, Any], provider: str, device_id: int
+    ) -> tuple[Lowered, OrtSession | None]:
+        """Lowers the graph, or finds it lowered in the cache, and opens it in onnxruntime."""
+        from ..lower.convert import give_weights, lower
+
+        options = {"provider": provider, "optimization": self._optimization, "buffers": self._buffers}
+        known = give_weights(graph, weights)
+        key = self._cache.key(graph, known, options)
+        found = self._cache.get(key, graph, known)
+        if found is not None:
+            try:
+                return found, self._open(found, device_id)
+            except InternalError:  # an entry that looks sound and is not: lower the graph anew
+                self._cache.drop(key)
+        lowered = lower(graph, weights=weights, **options)
+        session = self._open(lowered, device_id)
+        self._cache.put(key, lowered, options)
+        return lowered, session
+
+    def _open(self, lowered: Lowered, device_id: int) -> OrtSession | None:
+        from ..lower.optimise import weight_value
+        from .ort import OrtSession
+
+        if not lowered.model:
+            return None
+        return OrtSession(
+            lowered.model,
+            provider=lowered.provider,
+            device_id=device_id,
+            threads=self._threads,
+            weights={external.onnx_name: weight_value(external.weight) for external in lowered.external},
         )
 
     def __repr__(self) -> str:

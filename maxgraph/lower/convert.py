@@ -159,8 +159,8 @@ def _external(planned: Planned, name: str) -> ExternalWeight:
     from ..graph.type import DeviceRef
 
     weight = planned.emitter.onnx.weights.get(name)
-    if weight is None:
-        array = planned.optimised.folded[name]
-        type_ = TensorType(DType.from_numpy(array.dtype), array.shape, DeviceRef.CPU())
-        weight = ir.WeightInfo(name, type_, ir.ArrayData(array))
-    return ExternalWeight(name, weight)
+    if weight is not None:
+        return ExternalWeight(name, weight)
+    array = planned.optimised.folded[name]
+    type_ = TensorType(DType.from_numpy(array.dtype), array.shape, DeviceRef.CPU())
+    return ExternalWeight(name, ir.WeightInfo(name, type_, ir.ArrayData(array)), folded=True)

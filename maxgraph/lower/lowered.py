@@ -118,10 +118,15 @@ class PrintBinding:
 
 @dataclass(frozen=True, slots=True)
 class ExternalWeight:
-    """A weight that the model still names as external data, to be given by `add_external_initializers`."""
+    """A weight that the model still names as external data, to be given by `add_external_initializers`.
+
+    Attributes:
+        folded: The optimiser made it; else it is one of the graph's.
+    """
 
     onnx_name: str
     weight: WeightInfo
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..graph.ir import WeightInfo
 
-__all__ = ["Optimised", "optimise"]
+__all__ = ["Optimised", "onnxruntime_build", "optimise", "weight_value"]
 
 _LOG = logging.getLogger("maxgraph.lower")
 #: Initialisers that folding made and that are larger than this stay outside the model's bytes.
@@ -95,3 +95,10 @@ def weight_value(weight: WeightInfo) -> Any:
 
         return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array, onnx_dtype(weight.type.dtype))
     return ort.OrtValue.ortvalue_from_numpy(array)
+
+
+def onnxruntime_build() -> str:
+    """The version of onnxruntime, and how it was built."""
+    import onnxruntime as ort
+
+    return f"{ort.__version__} {ort.get_build_info()}"
