@@ -7,4 +7,4 @@ from .sections import Section
 from .verify import verify
 from .write import save
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "MaxgFile", "graph_digest", "Section", "load", "open_file", "save", "verify"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "MaxgFile", "Section", "graph_digest", "load", "open_file", "save", "verify"]
