@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["DEFAULT_LIMIT", "Entry", "Store", "default_folder", "default_limit", "parse_size"]
+__all__ = ["DEFAULT_LIMIT", "Entry", "Store", "default_folder", "default_limit", "open_store", "parse_size"]
 
 _MAGIC = b"MAXGKEPT"
 _HEAD = len(_MAGIC) + 32 + 4
@@ -40,6 +40,7 @@ _ENTRIES = 4096
 _WRITES_PER_LOOK = 64
 
 DEFAULT_LIMIT = 1 << 30
+_OFF = ("off", "0", "no", "false")
 _SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:I?B)?", re.ASCII | re.IGNORECASE)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -244,6 +245,14 @@ def _parse_facts(text: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return facts if isinstance(facts, dict) else None
+
+
+def open_store() -> Store | None:
+    """The user's store; None where ``MAXG_CACHE`` is off, or ``MAXG_CACHE_SIZE`` cannot be understood."""
+    limit = default_limit()
+    if os.environ.get("MAXG_CACHE", "").lower() in _OFF or limit is None:
+        return None
+    return Store(default_folder(), limit)
 
 
 def default_folder() -> str:

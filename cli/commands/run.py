@@ -50,6 +50,7 @@ class _Options:
     provider: str
     threads: int
     no_inplace: bool
+    no_cache: bool
     expect: str | None
     rtol: float | None
     atol: float | None
@@ -77,6 +78,7 @@ class _Options:
 @click.option("--provider", default="cpu", envvar="MAXG_PROVIDER", show_envvar=True, help="cpu, cuda or reference.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, envvar="MAXG_THREADS", show_envvar=True)
 @click.option("--no-inplace", is_flag=True, help="Share no memory, to look for a fault.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor fill the compile cache.")
 @click.option("--expect", metavar="FILE", help="Compare the outputs; exit 1 if they differ.")
 @click.option("--rtol", type=float, help="Relative tolerance of --expect.")
 @click.option("--atol", type=float, help="Absolute tolerance of --expect.")
@@ -147,7 +149,10 @@ def _load(graph: Graph, options: _Options) -> Model:
 
     device = Accelerator() if options.provider == "cuda" else CPU()
     session = InferenceSession(
-        devices=[device], num_threads=options.threads, buffers="copied" if options.no_inplace else "auto"
+        devices=[device],
+        num_threads=options.threads,
+        buffers="copied" if options.no_inplace else "auto",
+        cache=not options.no_cache,
     )
     return session.load(graph, reference=options.provider == "reference")
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 
 from .. import __version__
@@ -17,9 +16,9 @@ from ..lower.codec import Malformed
 from ..lower.entry import pack, unpack
 from ..lower.lowered import Lowered
 from ..lower.machine import machine_facts
-from ..store import Store, default_folder, default_limit
+from ..store import Store
 
-__all__ = ["CACHE_FORMAT", "KIND", "CompileCache", "open_store"]
+__all__ = ["CACHE_FORMAT", "KIND", "CompileCache"]
 
 #: Goes up with each change of what an entry's bytes mean.
 CACHE_FORMAT = 1
@@ -27,15 +26,6 @@ KIND = "compiled graph"
 #: Weights in memory up to this size are hashed, which takes about 1 ms a MiB; a graph with more is lowered each time.
 #: Those in a file have their digests there.
 HASHED_BYTES = 16 << 20
-_OFF = ("off", "0", "no", "false")
-
-
-def open_store() -> Store | None:
-    """The user's store; None where ``MAXG_CACHE`` is off, or ``MAXG_CACHE_SIZE`` cannot be understood."""
-    limit = default_limit()
-    if os.environ.get("MAXG_CACHE", "").lower() in _OFF or limit is None:
-        return None
-    return Store(default_folder(), limit)
 
 
 class CompileCache:

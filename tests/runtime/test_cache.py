@@ -15,10 +15,9 @@ from maxgraph import store as store_module
 from maxgraph.dtype import DType
 from maxgraph.engine import InferenceSession, Model
 from maxgraph.engine import cache as cache_module
-from maxgraph.engine.cache import open_store
 from maxgraph.graph import BufferType, DeviceRef, Graph, TensorType, Weight, ops
 from maxgraph.lower import convert, machine
-from maxgraph.store import Store
+from maxgraph.store import Store, open_store
 
 CPU = DeviceRef.CPU()
 X = np.linspace(-1, 1, 80, dtype=np.float32).reshape(2, 40)
