@@ -92,9 +92,16 @@ class Store:
         """Why the folder cannot be used; None if it can. It is made if it is not there."""
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
-            found = os.stat(self.folder)
         except (OSError, ValueError) as error:
             return f"it cannot be made: {getattr(error, 'strerror', None) or error}"
+        return self._suspicion() or (None if os.access(self.folder, os.W_OK | os.X_OK) else "it cannot be written to")
+
+    def _suspicion(self) -> str | None:
+        """Why nothing in the folder is to be believed: others may have written it."""
+        try:
+            found = os.stat(self.folder)
+        except (OSError, ValueError):
+            return "it is not there"
         if not stat.S_ISDIR(found.st_mode):
             return "it is not a folder"
         if os.name == "posix":  # elsewhere the user's own folders are closed to others by default
@@ -102,13 +109,11 @@ class Store:
                 return "it belongs to another user"
             if found.st_mode & 0o022:
                 return "others may write to it (chmod go-w mends that)"
-        if not os.access(self.folder, os.W_OK | os.X_OK):
-            return "it cannot be written to"
         return None
 
     def get(self, key: str) -> bytes | None:
         """The body of an entry, whose digest was checked; None if there is no such entry."""
-        if self.problem() is not None:
+        if self._suspicion() is not None:
             return None
         path = self._path(key)
         try:

@@ -16,6 +16,7 @@ from ..lower.codec import Malformed
 from ..lower.entry import pack, unpack
 from ..lower.lowered import Lowered
 from ..lower.machine import machine_facts
+from ..lower.trust import distrust
 from ..store import Store
 
 __all__ = ["CACHE_FORMAT", "KIND", "CompileCache"]
@@ -52,7 +53,7 @@ class CompileCache:
         digest = digest_graph(graph, weights, HASHED_BYTES)
         if digest is None:
             return None
-        ours = {"format": str(CACHE_FORMAT), "maxgraph": __version__}
+        ours = {"format": str(CACHE_FORMAT), "maxgraph": __version__, "distrust": distrust(options["provider"]) or ""}
         parts = {"graph": digest, **ours, **options, **machine_facts()}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

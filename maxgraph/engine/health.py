@@ -179,13 +179,9 @@ def _tried(name: str, attempt: Callable[[], str]) -> Check:
         said = attempt()
     except Exception as error:
         _logger.debug("doctor: %s", name, exc_info=error)
-        ours = isinstance(error, MaxGraphError)  # no text of another library
-        return Check(
-            name,
-            "broken",
-            f"a session of one op failed: {error.summary if ours else type(error).__name__}",
-            error.help if ours else None,
-        )
+        if isinstance(error, MaxGraphError):
+            return Check(name, "broken", f"a session of one op failed: {error.summary}", error.help)
+        return Check(name, "broken", f"a session of one op failed with {type(error).__name__}")
     milliseconds = 1000 * (time.perf_counter() - start)
     text = f"session of one op {milliseconds:.0f} ms, {said}"
     return Check(name, "ok", text, facts={"milliseconds": round(milliseconds, 1)})
@@ -222,7 +218,22 @@ def _update_in_place(device: Device) -> str:
 
 
 def _self_test() -> Iterator[Check]:
-    yield Check("in place", "absent", "not written yet")
+    from ..lower.trust import TESTED, is_tested, onnxruntime_version, self_test
+    from .ort import CPU_PROVIDER
+
+    verdict = self_test(CPU_PROVIDER)
+    facts = {"provider": CPU_PROVIDER, "rows": verdict.rows, "failed": list(verdict.failed), "kept": verdict.kept}
+    how = "as tested before" if verdict.kept else f"tested now in {verdict.seconds:.1f} s"
+    if verdict.failed:
+        text = f"{len(verdict.failed)} of {verdict.rows} kernels are wrong over their own input: "
+        hint = "nothing is changed in place on this machine; please report it"
+        yield Check("in place", "broken", text + ", ".join(verdict.failed), hint, facts)
+        return
+    yield Check("in place", "ok", f"{verdict.rows} kernels right over their own input, {how}", facts=facts)
+    if not (verdict.stored or is_tested(onnxruntime_version())):
+        text = f"onnxruntime {onnxruntime_version()} is none of {', '.join(TESTED)}, and without a cache its self-test "
+        hint = "switch the cache on, or install a tested version"
+        yield Check("untested", "broken", text + "is forgotten: nothing is changed in place", hint)
 
 
 # The cache ----------------------------------------------------------------------------------------------------------

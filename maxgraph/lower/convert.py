@@ -19,6 +19,7 @@ from .lowered import (
 )
 from .plan import Plan
 from .planner import Planned, plan_buffers
+from .trust import distrust
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +42,7 @@ def lower(
     Args:
         graph: A finished graph.
         provider: The onnxruntime provider that will run it. Buffers share memory only where the provider's kernels
-            are on the allow-list, which holds the CPU's.
+            are on the allow-list, which holds the CPU's, of an onnxruntime that is trusted (see `trust`).
         optimization: "all" or "none" of onnxruntime's graph optimisations.
         buffers: "auto"; "in_place" to refuse a plan in which a buffer needs a second memory; "copied" to share none.
         weights: Elements of weights that the graph does not hold itself, by name.
@@ -65,7 +66,7 @@ def lower(
     if not graph.finished:
         raise LoweringError(f"graph `{graph.name}` has no output", code="MG005", help="call graph.output(...) first")
     known = give_weights(graph, weights or {})
-    planned = plan_buffers(graph, known, optimization=optimization, buffers=buffers, share=provider == CPU_PROVIDER)
+    planned = plan_buffers(graph, known, optimization=optimization, buffers=buffers, distrust=distrust(provider))
     return assemble(graph, planned, provider)
 
 

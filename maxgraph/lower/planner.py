@@ -56,7 +56,7 @@ def plan_buffers(
     optimization: str,
     buffers: str,
     without: frozenset[Part] = frozenset(),
-    share: bool = True,
+    distrust: str | None = None,
 ) -> Planned:
     """Plans a graph.
 
@@ -65,18 +65,18 @@ def plan_buffers(
         optimization: onnxruntime's level, "none" or "all".
         buffers: "auto"; "in_place" to demand that no buffer needs a second memory; "copied" to share none.
         without: Parts of the rule to leave out; only a test of the rule does that.
-        share: Whether the provider's kernels are on the allow-list at all.
+        distrust: Why no kernel may change memory in place; None: those on the allow-list may.
 
     Raises:
         LoweringError: `buffers` is "in_place" and a buffer cannot be.
     """
-    share = share and buffers != "copied"
+    share = distrust is None and buffers != "copied"
     choices = Choices()
     reasons: dict[str, _Reason] = {}
     if buffers == "copied":
         reasons = {info.name: _Reason("sharing is switched off", None) for info in graph.buffers}
-    elif not share:
-        reasons = {info.name: _Reason("no kernel of this provider is known to be safe", None) for info in graph.buffers}
+    elif distrust is not None:
+        reasons = {info.name: _Reason(distrust, None) for info in graph.buffers}
     while True:
         emitter, ordering = _emit_ordered(graph, weights, choices, share=share, reasons=reasons, without=without)
         if ordering.unguarded:
