@@ -17,7 +17,7 @@ __all__ = ["Cell", "initial_values"]
 
 
 def initial_values(graph: Graph, weights: Mapping[str, Array] | None = None) -> dict[str, Array]:
-    """The recorded initial value of each buffer that has one.
+    """The recorded initial value of each buffer that has one, read-only: its memory is the graph's own.
 
     Args:
         graph: The graph.
@@ -29,10 +29,16 @@ def initial_values(graph: Graph, weights: Mapping[str, Array] | None = None) -> 
             name = info.state.initial
             data = graph.weights[name].data
             if weights is not None and name in weights:
-                found[info.name] = weights[name]
+                found[info.name] = _read_only(weights[name])
             elif data is not None:
-                found[info.name] = data.numpy()
+                found[info.name] = _read_only(data.numpy())
     return found
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 class Cell:

@@ -26,6 +26,8 @@ __all__ = ["InferenceSession"]
 
 _OPTIMIZATIONS = ("all", "none")
 _BUFFERS = ("auto", "in_place", "copied")
+#: Onnxruntime fails, and says nothing of use, where it cannot start as many.
+_MOST_THREADS = 1024
 
 
 class InferenceSession:
@@ -79,8 +81,8 @@ class InferenceSession:
                 )
             device.check()
         threads = 1 if num_threads is None else num_threads
-        if not isinstance(threads, int) or threads < 1:
-            raise InputError(f"num_threads is 1 or more, not {num_threads!r}", code="MG017")
+        if not isinstance(threads, int) or not 1 <= threads <= _MOST_THREADS:
+            raise InputError(f"num_threads is 1 to {_MOST_THREADS}, not {num_threads!r}", code="MG017")
         self._threads = threads
         self._optimization = _chosen("optimization", optimization, _OPTIMIZATIONS)
         self._buffers = _chosen("buffers", buffers, _BUFFERS)
@@ -104,7 +106,8 @@ class InferenceSession:
         Args:
             model: A finished graph, or a path.
             weights_registry: Elements of weights by name: arrays, buffers or DLPack tensors. They go before those that
-                the graph holds; names that it does not have are ignored, as in MAX.
+                the graph holds; names that it does not have are ignored, as in MAX. They are not copied: their
+                elements must not change while the model is in use.
             reference: Let the numpy interpreter run it: slow, and the meaning that everything else agrees with.
 
         Raises:

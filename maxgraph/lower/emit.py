@@ -208,13 +208,13 @@ class GraphEmitter:
         self.guard_values.append(result.name)
         return result
 
-    def check_size(self, x: Handle, size: Dim, message: str) -> None:
+    def check_size(self, count: Handle, size: Dim, message: str) -> Handle:
         """A check of a size that depends on data, where that size is known from elsewhere."""
         if not self.sizes.knows(size):
-            return
-        count = self.node("Shape", x, dtype=DType.int64, shape=Shape([1]))
-        same = self.node("Equal", count, self.sizes.value(size), dtype=DType.bool)
-        self.check(self.node("Squeeze", same, self.constant([0]), shape=Shape([])), message)
+            return count
+        wanted = self.reshape(self.sizes.value(size), Shape([]))
+        zero = self.check(self.node("Equal", count, wanted, dtype=DType.bool), message)
+        return self.node("Add", count, zero)
 
     def load(self, buffer: Handle) -> Handle:
         """The contents of a buffer now, under a name that is resolved later."""

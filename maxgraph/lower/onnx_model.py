@@ -133,9 +133,9 @@ class OnnxGraph:
         read = {name for node in self.nodes for name in node.inputs}
         for name, type_ in self.inputs.items():
             if name in read:
-                _value_info(graph.input.add(), name, type_)
+                write_value_info(graph.input.add(), name, type_)
         for name, type_ in self.outputs.items():
-            _value_info(graph.output.add(), name, type_)
+            write_value_info(graph.output.add(), name, type_)
         for name, array in self.constants.items():
             if name not in read:
                 continue
@@ -179,7 +179,8 @@ class OnnxGraph:
         self.nodes = [n for n in self.nodes if any(o in needed for o in n.outputs)]
 
 
-def _value_info(info: onnx.ValueInfoProto, name: str, type_: TensorTypeBase) -> None:
+def write_value_info(info: onnx.ValueInfoProto, name: str, type_: TensorTypeBase) -> None:
+    """Fills in what a model says of an input or an output."""
     info.name = name
     tensor = info.type.tensor_type
     tensor.elem_type = onnx_dtype(type_.dtype)

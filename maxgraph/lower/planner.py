@@ -20,6 +20,7 @@ from .optimise import Optimised, optimise
 from .order import Ordering, order_buffers, resolve_loads
 from .plan import BufferPlan, Mode, Plan
 from .proof import ExecutedGraph, Fault, Part, prove_shared
+from .reuse import bind_intermediates
 
 __all__ = ["Planned", "plan_buffers"]
 
@@ -90,19 +91,31 @@ def plan_buffers(
             else Optimised(b"")  # a graph that computes nothing
         )
         executed = _parse(optimised.model)
-        faults = {
-            track.name: prove_shared(executed, [v.name for v in track.versions], emitter.guard_values, without=without)
-            for track in emitter.tracks.values()
-            if track.shared and len(track.versions) > 1
-        }
-        faults = {name: found for name, found in faults.items() if found}
+        faults = _prove(emitter, executed, without)
         if not faults:
             break
         choices = _escalate(emitter, choices, faults, reasons)
+    if not without:
+        types = {handle.name: value.tensor_type for value, handle in emitter.handles.items()}
+        extended = bind_intermediates(executed, [*emitter.tracks.values()], types, emitter.guard_values)
+        if extended is not None:
+            executed, optimised = extended, replace(optimised, model=extended.model.SerializeToString())
+            if _prove(emitter, executed, without):  # pragma: no cover - each of them was proved
+                raise AssertionError("an intermediate value does not lie in its buffer's memory")
     plan = Plan(tuple(_row(emitter, track, ordering, reasons) for track in emitter.tracks.values()))
     if buffers == "in_place":
         _demand(plan)
     return Planned(emitter, executed, optimised, plan)
+
+
+def _prove(e: GraphEmitter, executed: ExecutedGraph, without: frozenset[Part]) -> dict[str, list[Fault]]:
+    """What forbids one memory for all versions, by buffer."""
+    faults = {
+        track.name: prove_shared(executed, [v.name for v in track.versions], e.guard_values, without=without)
+        for track in e.tracks.values()
+        if track.shared and len(track.versions) > 1
+    }
+    return {name: found for name, found in faults.items() if found}
 
 
 def _emit_ordered(

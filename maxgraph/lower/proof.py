@@ -56,6 +56,7 @@ class ExecutedGraph:
     """The optimised model, indexed: who makes and reads each value, and each node's ancestors."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
+        self.model = model
         self.graph = model.graph
         self.nodes = list(model.graph.node)
         self.producer: dict[str, int] = {}

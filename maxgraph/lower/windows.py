@@ -35,9 +35,9 @@ def load_window(e: GraphEmitter, x: Handle, window: Window) -> Handle:
         return e.reshape(taken, result_shape)
     starts, ends, steps = [], [], []
     for axis in moved:
-        start = _start(e, x.shape, window, axis)
+        start, end = _start_and_end(e, x.shape, window, axis)
         starts.append(start)
-        ends.append(_end(e, window, axis, start, x.shape[axis]))
+        ends.append(end)
         steps.append(window.steps[axis])
     if not moved:
         return e.reshape(x, result_shape)
@@ -139,33 +139,49 @@ def _start(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> Dim | Ha
     start = _checked_start(e, shape, window, axis)
     if not isinstance(start, Handle):
         return start
-    return _from_front(e, start, shape[axis])
+    return _from_front(e, start, shape[axis], is_filled=_is_filled(window.extents[axis]))
 
 
-def _from_front(e: GraphEmitter, index: Handle, size: Dim) -> Handle:
-    """An index of one element as a vector, counted from the end where it is negative."""
+def _is_filled(extent: Dim) -> bool:
+    """Whether there is certainly an element."""
+    return (static_dim(extent) or 0) > 0
+
+
+def _from_front(e: GraphEmitter, index: Handle, size: Dim, *, is_filled: bool) -> Handle:
+    """An index of one element as a vector, counted from the end where it is negative.
+
+    Args:
+        is_filled: Whether it is the place of an element; where an empty part starts may be the size itself.
+    """
     number = static_dim(size)
-    if number:  # Mod takes the divisor's sign; a size of zero must not reach it. A scalar broadcasts to the vector.
+    if number and is_filled:  # Mod takes the divisor's sign. A scalar broadcasts to the vector.
         return e.node("Mod", index, e.constant([number]), shape=Shape([1]))
-    index = e.reshape(index, Shape([1]))
-    moved = e.node("Add", index, e.sizes.value(size))
-    return e.node("Where", e.node("Less", index, e.constant([0]), dtype=DType.bool), moved, index, dtype=DType.int64)
+    return _from_front_end(e, e.reshape(index, Shape([1])), size)
 
 
-def _end(e: GraphEmitter, window: Window, axis: int, start: Dim | Handle, size: Dim) -> Dim | Handle:
-    """The exclusive end of a Slice; a falling slice that reaches the front ends before any index."""
-    extent, step = window.extents[axis], window.steps[axis]
-    stop = window.stops[axis]
+def _start_and_end(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> tuple[Dim | Handle, Dim | Handle]:
+    """A Slice's start and its exclusive end; a falling slice that reaches the front ends before any index."""
+    start = _start(e, shape, window, axis)
+    extent, step, stop = window.extents[axis], window.steps[axis], window.stops[axis]
+    is_filled = _is_filled(extent)
+    if step < 0 and not is_filled:
+        # An empty part may start before the front, which a Slice would count from the end.
+        start = e.node("Max", start if isinstance(start, Handle) else e.sizes.value(start), e.constant([0]))
     if stop is not None and not e.sizes.knows(extent):
-        return _from_front_end(e, e.reshape(stop, Shape([1])), size)
-    if step < 0:
-        if isinstance(start, Dim) and (end := static_dim(start + extent * step)) is not None:
-            return Dim(end if end >= 0 else _BEFORE_ALL)
-        last = _plus(e, start, (extent - 1) * step - 1)
-        handle = last if isinstance(last, Handle) else e.sizes.value(last)
-        before = e.node("Less", handle, e.constant([0]), dtype=DType.bool)
-        return e.node("Where", before, e.constant([_BEFORE_ALL]), handle, dtype=DType.int64)
-    return _plus(e, start, (extent - 1) * step + 1)
+        return start, _from_front_end(e, e.reshape(stop, Shape([1])), shape[axis])
+    if step > 0:
+        return start, _plus(e, start, extent * step)
+    if isinstance(start, Dim) and (end := static_dim(start + extent * step)) is not None:
+        return start, Dim(end if end >= 0 else _BEFORE_ALL)
+    last = _plus(e, start, (extent - 1) * step - 1)
+    handle = last if isinstance(last, Handle) else e.sizes.value(last)
+    before = e.node("Less", handle, e.constant([0]), dtype=DType.bool)
+    end_handle = e.node("Where", before, e.constant([_BEFORE_ALL]), handle, dtype=DType.int64)
+    if is_filled:
+        return start, end_handle
+    is_empty = e.node("Equal", e.sizes.value(extent), e.constant([0]), dtype=DType.bool)
+    none = start if isinstance(start, Handle) else e.sizes.value(start)
+    return start, e.node("Where", is_empty, none, end_handle, dtype=DType.int64)
 
 
 _BEFORE_ALL = -(2**62)  # ONNX's Slice clamps it to just before the first element
@@ -202,43 +218,60 @@ def _checked_start(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> 
 
     That is checked on the feeds where it can be, else in the graph; what is returned then depends on the check.
     """
-    start, extent, step, size = window.starts[axis], window.extents[axis], window.steps[axis], shape[axis]
+    start, extent, size = window.starts[axis], window.extents[axis], shape[axis]
     stop = window.stops[axis]
     if stop is not None:
         _check_stop(e, window, axis, stop, size)
-    span = (extent - 1) * abs(step)
+    bounds = _bounds(e, window, axis, size)
     if not isinstance(start, Handle):
-        low, high = (start, start + span) if step > 0 else (start - span, start)
-        message = f"axis {axis} of size {size} does not hold {extent} elements from {start} with step {step}"
-        known = e.sizes.knows(extent)  # else the extent is what the stop says, and the stop was checked
-        for condition in (extent, low, size - 1 - high) if known else (start,):
+        message = f"axis {axis} of size {size} does not hold {extent} elements from {start} with step "
+        message += str(window.steps[axis])
+        conditions = [extent] if e.sizes.knows(extent) else []  # else it is what the stop says, and that was checked
+        for low, high in bounds:
+            conditions += [start - low, high - start]
+        for condition in dict.fromkeys(conditions):
             number = static_dim(condition)
-            if number is None and condition.polynomial.name is None:  # a bare symbol is never negative
+            is_symbol = number is None and condition.polynomial.name is not None  # which is never negative
+            if not is_symbol and (number is None or number < 0):
                 e.dim_check(condition, Dim(0), message)
         return start
-    low = Dim(0) if step > 0 else span
-    high = size - 1 - span if step > 0 else size - 1
-    if static_dim(extent) == 0:
-        low, high = Dim(0), size
     position = e.input_positions.get(start.name)
     squeezed = axis in window.squeezed
-    noun = "index {value}" if squeezed else f"the slice from {{value}} of {extent} elements"
-    if position is not None and (e.sizes.knows(extent) or squeezed):
-        e.index_check(position, size, low, high, f"{noun} is out of range for axis {axis} of size {{size}}")
+    symbols = {s.name for low, high in bounds for dim in (low, high, size) for s in dim.parameters}
+    if position is not None and symbols <= e.input_symbols:
+        noun = "index {value}" if squeezed else f"the slice from {{value}} of {extent} elements"
+        for low, high in bounds:
+            e.index_check(position, size, low, high, f"{noun} is out of range for axis {axis} of size {{size}}")
         return start
-    if not e.sizes.knows(high) or not e.sizes.knows(low):
-        low, high = Dim(0), size  # the extent is what the stop says; the stop is checked below
     vector = _from_front_end(e, e.reshape(start, Shape([1])), size)
-    inside = e.node(
-        "And",
-        e.node("GreaterOrEqual", vector, e.sizes.value(low), dtype=DType.bool),
-        e.node("LessOrEqual", vector, e.sizes.value(high), dtype=DType.bool),
-    )
-    zero = e.check(
-        e.node("Squeeze", inside, e.constant([0]), shape=Shape([])),
-        f"{'an index' if squeezed else f'a slice of {extent} elements'} is out of range for axis {axis} of size {size}",
-    )
-    return e.node("Add", start, zero)
+    for low, high in bounds:
+        inside = e.node(
+            "And",
+            e.node("GreaterOrEqual", vector, e.sizes.value(low), dtype=DType.bool),
+            e.node("LessOrEqual", vector, e.sizes.value(high), dtype=DType.bool),
+        )
+        what = "an index" if squeezed else f"a slice of {extent} elements"
+        zero = e.check(
+            e.node("Squeeze", inside, e.constant([0]), shape=Shape([])),
+            f"{what} is out of range for axis {axis} of size {size}",
+        )
+        start = e.node("Add", start, zero)
+    return start
+
+
+def _bounds(e: GraphEmitter, window: Window, axis: int, size: Dim) -> list[tuple[Dim, Dim]]:
+    """The least and the greatest start, counted from the front, for a window that stays inside; all pairs must hold.
+
+    An empty rising part may start at the size, and an empty falling one just before the front.
+    """
+    extent, step = window.extents[axis], window.steps[axis]
+    empty = (Dim(0), size) if step > 0 else (Dim(-1), size - 1)
+    if not e.sizes.knows(extent) or static_dim(extent) == 0:
+        return [empty]
+    span = (extent - 1) * abs(step)
+    filled = (Dim(0), size - 1 - span) if step > 0 else (span, size - 1)
+    # With larger steps, the bounds of a part of no elements would lie beyond those of an empty one.
+    return [filled] if _is_filled(extent) or abs(step) == 1 else [filled, empty]
 
 
 def _check_stop(e: GraphEmitter, window: Window, axis: int, stop: Handle, size: Dim) -> None:

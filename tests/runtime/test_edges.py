@@ -183,6 +183,35 @@ def range_of_a_computed_length(p: Any) -> Any:
     return ops.range(0, p, 1, out_dim="k", dtype=INT, device=CPU)
 
 
+BOUNDS = [(0, 3, 1), (0, 4, 1), (3, 0, -1), (0, 0.3, 0.1), (0, 3, 0), (0, 1, np.inf), (0, np.nan, 1), (0, 1e30, 1e-9)]
+
+
+@case(
+    buffer(F, 3),
+    *(tensor(F) for _ in range(3)),
+    feeds=[(numbers(3), *(np.array(v, np.float32) for v in bounds)) for bounds in BOUNDS],
+)
+def range_of_a_promised_length_after_a_store(c: Any, start: Any, stop: Any, step: Any) -> Any:
+    c[0] = c[1] + 1
+    return ops.range(start, stop, step, 3, dtype=F, device=CPU)
+
+
+@case(
+    *(tensor(F) for _ in range(3)),
+    feeds=[tuple(np.array(v, np.float32) for v in bounds) for bounds in [*BOUNDS, (0, 1e4, 0.1), (2, -2, -0.1)]],
+)
+def range_of_floats(start: Any, stop: Any, step: Any) -> Any:
+    return ops.range(start, stop, step, "k", dtype=F, device=CPU)
+
+
+FAR = [(-(2**61), 2**61, 2**60), (2**62, 2**62 + 1, 1), (-(2**63), 2**63 - 1, 2**62), (5, -4, -2), (5, -4, 2)]
+
+
+@case(*(tensor(INT) for _ in range(3)), feeds=[tuple(map(index, bounds)) for bounds in FAR])
+def range_of_ints(start: Any, stop: Any, step: Any) -> Any:
+    return ops.range(start, stop, step, "k", dtype=INT, device=CPU)
+
+
 @case(buffer(F, 64, 64), tensor(F, 64, 64), feeds=[(numbers(64, 64) / 64, numbers(64, 64) / 64)])
 def products_over_the_buffer(c: Any, w: Any) -> Any:
     c[...] = c[...] @ w

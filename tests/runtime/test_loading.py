@@ -14,7 +14,7 @@ from maxgraph.driver import CPU, Accelerator, Buffer, accelerator_count
 from maxgraph.dtype import DType
 from maxgraph.engine import InferenceSession
 from maxgraph.errors import DeviceError, InputError, InputTypeError, LoweringError, UsageError
-from maxgraph.graph import BufferType, DeviceRef, Graph, TensorType, Weight
+from maxgraph.graph import BufferType, DeviceRef, Graph, TensorType, Weight, ops
 from tests.runtime.graphs import F32, accumulator, counter, graph_of, product, tensor
 
 
@@ -42,7 +42,8 @@ def test_what_is_no_graph_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"num_threads": 0}, "1 or more"),
+        ({"num_threads": 0}, "1 to 1024"),
+        ({"num_threads": 10**9}, "1 to 1024"),
         ({"optimization": "al"}, "did you mean `all`"),
         ({"buffers": "inplace"}, "did you mean `in_place`"),
         ({"devices": ["cpu"]}, "not str"),
@@ -94,6 +95,19 @@ def test_weights_are_given_when_a_graph_is_loaded(reference: bool) -> None:
         del registry, given
         y = model.execute(np.ones((2, 300), np.float32))[0].to_numpy()
         np.testing.assert_array_equal(y, np.stack([W + 1, W + 1]))
+
+
+@pytest.mark.parametrize("reference", [False, True])
+def test_initial_values_cannot_be_changed_through_a_model(reference: bool) -> None:
+    with Graph("g") as graph:
+        total = ops.buffer_create(BufferType(F32, [2], DeviceRef.CPU()), np.ones(2, np.float32), name="total")
+        total[...] = total[...] + 1
+        graph.output(total[...])
+    model = InferenceSession().load(graph, reference=reference)
+    with pytest.raises(ValueError, match="read-only"):
+        model.initial_values["total"][0] = 55
+    model.execute()
+    assert model.new_state().to_numpy("total").tolist() == [1, 1]
 
 
 def test_weights_of_small_floats() -> None:

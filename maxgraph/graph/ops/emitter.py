@@ -134,14 +134,17 @@ class Emitter(Protocol):
         """Lets the execution fail with `message`, before any buffer is changed, unless the bool scalar `ok` holds.
 
         Returns:
-                An int64 scalar that is 0. Added to the index that was checked, it keeps the index behind the check.
+            An int64 scalar that is 0. Added to the index that was checked, it keeps the index behind the check.
         """
         ...
 
-    def check_size(self, x: Handle, size: Dim, message: str) -> None:
-        """Lets the execution fail with `message` unless the vector `x` has `size` elements.
+    def check_size(self, count: Handle, size: Dim, message: str) -> Handle:
+        """Lets the execution fail with `message` unless the int64 scalar `count` is `size`, where that is known.
 
-        Where `size` is a symbol that nothing before it names, `x` defines it.
+        Where `size` is a symbol that nothing before it names, the result that has so many elements defines it.
+
+        Returns:
+            `count`, behind the check.
         """
         ...
 

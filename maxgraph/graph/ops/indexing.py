@@ -191,7 +191,7 @@ def _add_sized_slice(parsed: ParsedIndex, item: slice, extent: Dim, axis: int, d
         start = Dim(0)
         _add_dynamic_start(parsed, TensorValue(item.start), axis, "start")
     else:
-        start, _ = _bounds(slice(item.start, None), axis, dim, 1) if step > 0 else _bounds(item, axis, dim, step)
+        start, _ = _bounds(slice(item.start, None), axis, dim, step)
     is_dynamic = axis in parsed.dynamic
     parsed.add(start, extent, step, full=start == 0 and extent == dim and step == 1 and not is_dynamic)
     stop = item.stop

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from .coerced import tensor_operand
 from .constant import constant
 from .device import transfer_to
 from .emitter import Emitter, Handle
-from .kernels import WIDE_FLOATS, compute_in, narrowed, widened
 from .registry import Refusal, op
 from .rules import need_number
 from .samples import bf16, f32, f64, i16, i64, u8
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["range_"]
 
 _NAMES = ("start", "stop", "step")
-#: Range's and Where's.
-_KERNELS = WIDE_FLOATS | {DType.int32, DType.int64}
+#: Bounds of ints may not lie beyond it, so that no difference of two overflows.
+_FAR = 2**61
+#: There are never more numbers than that: up to here, a float64 tells any two counts apart.
+_MANY = 2**53
 
 
 def range_(
@@ -45,6 +47,10 @@ def range_(
     device: DeviceRef | Any,
 ) -> TensorValue:
     """``start, start + step, ...`` up to and without `stop`.
+
+    Number `i` is ``start + i * step`` and there are ``ceil((stop - start) / step)`` of them, or none: computed exactly
+    for ints, and for floats in double precision (halves: single) and rounded once, so that no error adds up. Their
+    number is computed in the floats' own precision (halves: single).
 
     Args:
         start: The first number; a number, or a tensor of rank 0.
@@ -66,7 +72,8 @@ def range_(
     Raises:
         TypeError: A bound is a tensor and there is no `out_dim`.
         ValueError: The step is zero or leads away from the end, the dtype is bool, or a bound does not fit the dtype.
-            When the graph runs: there are more or fewer numbers than `out_dim`.
+            When the graph runs: there are more or fewer numbers than `out_dim`, or a bound is not finite or, of ints,
+            beyond 2**61.
     """
     bounds = [v.item() if is_weak(v) and not isinstance(v, (int, float)) else v for v in (start, stop, step)]
     if all(isinstance(v, (int, float)) for v in bounds):
@@ -114,9 +121,10 @@ def _of_numbers(
         _range.refuse(Refusal("the step is zero", code="MG017"), [])
     if (stop - start) * step < 0:
         _range.refuse(Refusal(f"no step of {step} leads from {start} to {stop}", code="MG017"), [])
-    array = np.arange(start, stop, step)
-    if out_dim is not None and Dim(out_dim) != len(array):
-        _range.refuse(Refusal(f"there are {len(array)} numbers, but `out_dim` is {out_dim}", code="MG015"), [])
+    length = math.ceil((stop - start) / step) if dtype.is_float() else -((start - stop) // step)
+    if out_dim is not None and Dim(out_dim) != length:
+        _range.refuse(Refusal(f"there are {length} numbers, but `out_dim` is {out_dim}", code="MG015"), [])
+    array = start + np.arange(length) * step
     return constant(array.astype(dtype.to_numpy()), dtype, device)
 
 
@@ -140,33 +148,79 @@ def _(start: TensorType, stop: TensorType, step: TensorType, shape: Shape) -> Te
 
 @_range.lowers
 def _(b: Emitter, start: Handle, stop: Handle, step: Handle, shape: Shape) -> Handle:
-    wide = compute_in(start.dtype, _KERNELS)
+    wide = _wide(start.dtype)
     first, last, distance = (b.cast(x, wide) for x in (start, stop, step))
     is_zero = b.node("Equal", distance, b.constant(0, wide), dtype=DType.bool)
     b.check(b.node("Not", is_zero), "the step is zero")
-    # The kernel must not see a step of zero, even before the check has failed.
-    safe = b.node("Where", is_zero, b.constant(1, wide), distance, dtype=wide)
-    numbers = b.node("Range", first, last, safe, shape=shape)
-    b.check_size(numbers, shape[0], f"there are more or fewer numbers than `out_dim` {shape[0]}")
-    return b.cast(numbers, start.dtype)
+    # No kernel must see a step of zero, even before the check has failed.
+    distance = b.node("Where", is_zero, b.constant(1, wide), distance, dtype=wide)
+    if wide.is_float():
+        count = _float_count(b, *(b.cast(x, _counted_in(start.dtype)) for x in (start, stop, step)))
+    else:
+        count = _int_count(b, first, last, distance)
+    size = b.check_size(count, shape[0], f"there are more or fewer numbers than `out_dim` {shape[0]}")
+    steps = b.node("Range", b.constant(0), size, b.constant(1), shape=shape)
+    return b.cast(b.node("Add", first, b.node("Mul", b.cast(steps, wide), distance), shape=shape), start.dtype)
+
+
+def _wide(dtype: DType) -> DType:
+    """What the numbers are computed in."""
+    if dtype.is_float():
+        return DType.float64 if dtype in (DType.float32, DType.float64) else DType.float32
+    return DType.int64
+
+
+def _counted_in(dtype: DType) -> DType:
+    """What the number of numbers is computed in: more precision would tell 0.3 / 0.1 of floats from 3."""
+    return DType.float64 if dtype is DType.float64 else DType.float32
+
+
+def _float_count(b: Emitter, first: Handle, last: Handle, distance: Handle) -> Handle:
+    """How many numbers there are, as an int64 scalar, where all of them are finite."""
+    count = b.node("Ceil", b.node("Div", b.node("Sub", last, first), distance))
+    # Not so for NaN either.
+    is_number = b.node("LessOrEqual", b.node("Abs", count), b.constant(_MANY, first.dtype), dtype=DType.bool)
+    zero = b.check(is_number, "a bound is not finite, or there are too many numbers")
+    count = b.node("Where", is_number, count, b.constant(0, first.dtype), dtype=first.dtype)
+    whole = b.node("Max", b.cast(count, DType.int64), b.constant(0))
+    return b.node("Add", whole, zero)
+
+
+def _int_count(b: Emitter, first: Handle, last: Handle, distance: Handle) -> Handle:
+    """How many numbers there are, as an int64 scalar: the quotient, rounded up, of a division that rounds to zero."""
+    bounds = (first, last, distance)
+    low = b.node("GreaterOrEqual", b.node("Min", *bounds), b.constant(-_FAR), dtype=DType.bool)
+    high = b.node("LessOrEqual", b.node("Max", *bounds), b.constant(_FAR), dtype=DType.bool)
+    zero = b.check(b.node("And", low, high), "a bound is too large")
+    span = b.node("Sub", b.node("Add", last, zero), first)
+    rounding = b.node("Sub", distance, b.node("Sign", distance))
+    return b.node("Max", b.node("Div", b.node("Add", span, rounding), distance), b.constant(0))
 
 
 @_range.reference
 def _(start: Array, stop: Array, step: Array, shape: tuple[int | None, ...]) -> Array:
-    import math
-
     import numpy as np
 
-    is_integral = start.dtype.kind in "iu"
-    numbers: list[Any] = [int(v) if is_integral else widened(v)[()] for v in (start, stop, step)]
-    first, last, distance = numbers
+    wide = _wide(DType.from_numpy(start.dtype))
+    first, last, distance = (v.astype(wide.to_numpy())[()] for v in (start, stop, step))
     if distance == 0:
         raise Refusal("the step is zero", code="MG035", error=ExecutionError)
-    count = (last - first) / distance
-    length = max(0, math.ceil(count)) if math.isfinite(count) else None
-    if length is None or shape[0] not in (None, length):
+    if wide.is_float():
+        kind = _counted_in(DType.from_numpy(start.dtype)).to_numpy()
+        with np.errstate(all="ignore"):
+            count = np.ceil((stop.astype(kind) - start.astype(kind)) / step.astype(kind))
+        if not abs(count) <= _MANY:
+            message = "a bound is not finite, or there are too many numbers"
+            raise Refusal(message, code="MG035", error=ExecutionError)
+    else:
+        if max(map(abs, map(int, (start, stop, step)))) > _FAR:
+            raise Refusal("a bound is too large", code="MG035", error=ExecutionError)
+        count = -((int(first) - int(last)) // int(distance))
+    length = max(0, int(count))
+    if shape[0] not in (None, length):
         raise Refusal(f"there are {length} numbers, but `out_dim` is {shape[0]}", code="MG035", error=ExecutionError)
-    return narrowed(np.arange(first, last, distance), start)
+    numbers: Array = first + np.arange(length).astype(wide.to_numpy()) * distance
+    return numbers.astype(start.dtype)
 
 
 _range.samples(
@@ -176,4 +230,9 @@ _range.samples(
     {"start": bf16[()].of(1), "stop": bf16[()].of(2), "step": bf16[()].of(0.5), "shape": ["k"]},
     {"start": f64[()].of(1), "stop": f64[()].of(0), "step": f64[()].of(1), "shape": ["k"]},
     {"start": f32[()].of(1), "stop": f32[()].of(0), "step": f32[()].of(-0.25), "shape": ["k"]},
+    {"start": f32[()].of(0), "stop": f32[()].of(0.3), "step": f32[()].of(0.1), "shape": ["k"]},
+    {"start": f32[()].of(0), "stop": f32[()].of(1e4), "step": f32[()].of(0.1), "shape": ["k"]},
+    {"start": i64[()].of(-(2**61)), "stop": i64[()].of(2**61), "step": i64[()].of(2**60), "shape": [4]},
+    {"start": i64[()].of(5), "stop": i64[()].of(-4), "step": i64[()].of(-2), "shape": ["k"]},
+    {"start": i64[()].of(5), "stop": i64[()].of(-4), "step": i64[()].of(2), "shape": ["k"]},
 )

@@ -181,7 +181,9 @@ def _window_shape(whole: Shape, attributes: dict[str, Any]) -> Shape:
             fits = span <= size
         else:
             last = int(start or 0) + (extent - 1) * steps[axis]
-            fits = 0 <= int(start or 0) <= size if not extent else 0 <= int(start or 0) < size and 0 <= last < size
+            first = int(start or 0)
+            low, high = (0, size) if steps[axis] > 0 else (-1, size - 1)
+            fits = low <= first <= high if not extent else 0 <= first < size and 0 <= last < size
         if not fits:
             raise Refusal(
                 f"axis {axis} has size {size}, which does not hold {extent} elements from "
@@ -254,13 +256,15 @@ def _numpy_window(shape: tuple[int, ...], attributes: dict[str, Any]) -> tuple[s
     for axis, (start, extent, step) in enumerate(zip(starts, extents, attributes["steps"], strict=True)):
         last = start + (extent - 1) * step
         size = shape[axis]
-        if not (0 <= start <= size if extent == 0 else 0 <= start < size and 0 <= last < size):
+        # An empty part may start at the size or, where it falls, just before the front.
+        low, high = (0, size) if step > 0 else (-1, size - 1)
+        if not (low <= start <= high if extent == 0 else 0 <= start < size and 0 <= last < size):
             is_index = axis in attributes["squeezed"]
             shown = given.get(axis, start)
             what = f"index {shown}" if is_index else f"the slice from {shown} of {extent} elements"
             raise Refusal(f"{what} is out of range for axis {axis} of size {size}", code="MG035", error=ExecutionError)
         end = last + (1 if step > 0 else -1)
-        slices.append(slice(start, start if extent == 0 else None if end < 0 else end, step))
+        slices.append(slice(0, 0) if extent == 0 else slice(start, None if end < 0 else end, step))
     return tuple(slices)
 
 
