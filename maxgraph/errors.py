@@ -77,6 +77,7 @@ CODES: dict[str, str] = {
     "MG043": "onnxruntime failed",
     "MG044": "the execution failed",
     "MG045": "a graph that a file cannot hold",
+    "MG046": "a node would run on the CPU instead of the accelerator",
     # Command line
     "MG050": "a file cannot be read or written",
     "MG051": "a build script went wrong",

@@ -41,20 +41,16 @@ class DeviceArray:
         shape: The sizes.
         address: Where the first element lies.
         value: onnxruntime's value, which keeps the memory alive.
-        foreign: Whether it is another library's memory, which that may be changing at this moment.
     """
 
-    __slots__ = ("__weakref__", "address", "device", "dtype", "foreign", "shape", "value")
+    __slots__ = ("__weakref__", "address", "device", "dtype", "shape", "value")
 
-    def __init__(
-        self, value: Any, dtype: np.dtype[Any], shape: Sequence[int], device: Device, *, foreign: bool = False
-    ) -> None:
+    def __init__(self, value: Any, dtype: np.dtype[Any], shape: Sequence[int], device: Device) -> None:
         self.value = value
         self.dtype = dtype
         self.shape = tuple(int(size) for size in shape)
         self.device = device
         self.address: int = value.data_ptr()
-        self.foreign = foreign
 
     @staticmethod
     def zeros(shape: Sequence[int], dtype: np.dtype[Any], device: Device) -> DeviceArray:
@@ -98,7 +94,7 @@ class DeviceArray:
                 code="MG033",
                 help="give a C-contiguous tensor whose elements a graph can have",
             ) from None
-        return DeviceArray(value, dtype, value.shape(), device, foreign=True)
+        return DeviceArray(value, dtype, value.shape(), device)
 
     @property
     def ndim(self) -> int:
@@ -121,7 +117,7 @@ class DeviceArray:
         return host if host.dtype == self.dtype else host.view(self.dtype).reshape(self.shape)
 
     def copy_from(self, source: Array | DeviceArray) -> None:
-        """Overwrites all elements.
+        """Overwrites all elements; that is done when it returns.
 
         Raises:
             InternalError: The two are not of one dtype and size; onnxruntime would not notice.
@@ -132,6 +128,7 @@ class DeviceArray:
             return
         if isinstance(source, DeviceArray):
             self.value.update_inplace(source.value)
+            _wait(self.device)
         else:
             held_as, held_shape = _held(self.dtype, self.shape)
             self.value.update_inplace(np.ascontiguousarray(source).view(held_as).reshape(held_shape))
@@ -141,6 +138,18 @@ class DeviceArray:
         made = DeviceArray.empty(self.shape, self.dtype, self.device)
         made.copy_from(self)
         return made
+
+
+_probes: dict[Device, Any] = {}
+
+
+def _wait(device: Device) -> None:
+    """Returns when all copies on the accelerator are done: one from it to the host waits for those before it."""
+    if device not in _probes:
+        from onnxruntime.capi.onnxruntime_pybind11_state import OrtValue
+
+        _probes[device] = OrtValue.ortvalue_from_shape_and_type([1], np.uint8, device.ort_device())
+    _probes[device].numpy()
 
 
 def _held(dtype: np.dtype[Any], shape: Sequence[int]) -> tuple[np.dtype[Any], list[int]]:

@@ -80,6 +80,11 @@ class Cell:
                 self.array[...] = self.initial
         return self.array
 
+    @property
+    def known_shape(self) -> tuple[int, ...] | None:
+        """The sizes; None while there is no memory."""
+        return None if self.array is None else self.array.shape
+
     def second(self) -> Array:
         """The second memory, of the same size; its contents do not matter."""
         if self.spare is None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..driver import CPU, Buffer, Device
 from ..driver.arrays import Array
 from ..errors import InputTypeError, StateError, suggest
 from ..graph.graph import Graph
+from ..graph.type import BufferType
 from ..lower.plan import Plan
+from .cells import Cell
 from .layout import Layouts
 from .signature import Signature
 from .spec import TensorSpec
@@ -48,6 +50,9 @@ class Model:
         >>> model.execute(state=state)[0].to_numpy(), state.to_numpy("total")
         (array([1, 1]), array([1, 1]))
     """
+
+    #: What the model's states hold their buffers in.
+    cell_kind: Callable[[str, BufferType, Array | None], Cell] = Cell
 
     def __init__(
         self,

@@ -35,12 +35,15 @@ class InferenceSession:
 
     Args:
         devices: Where they run: ``[Accelerator()]`` runs all of a graph on CUDA, whatever device it names; none are
-            the CPU. Memory is the host's in both cases, so on CUDA what a call reads and writes is copied over.
+            the CPU. On an accelerator states and results lie there, and so may arguments.
         num_threads: Threads within one op; 1 if it is not given, which is best for small steps such as decoding.
         optimization: ``"all"`` or ``"none"`` of onnxruntime's graph optimisations.
         buffers: ``"auto"`` changes each buffer in the cheapest way that is proved right; ``"in_place"`` refuses a graph
             where one needs a second memory; ``"copied"`` gives each one a second memory, to compare.
         device_map: Devices by the name that the graph gives them, such as ``{"gpu:0": CPU()}``; they go first.
+        allow_fallback: Whether nodes that an accelerator cannot run may run on the CPU. Without it that is an error.
+        cuda_graph: Whether executions on an accelerator are captured as CUDA graphs and replayed: less time for each
+            call, where all sizes are known and nothing runs on the CPU.
         cache: Whether lowered graphs are kept on disk and found there again (see ``maxg cache``). The environment
             variable ``MAXG_CACHE=off`` switches that off, too.
 
@@ -71,6 +74,8 @@ class InferenceSession:
         optimization: str = "all",
         buffers: str = "auto",
         device_map: Mapping[str, Device] | None = None,
+        allow_fallback: bool = False,
+        cuda_graph: bool = False,
         cache: bool = True,
     ) -> None:
         self._devices = list(devices) or [CPU()]
@@ -87,6 +92,8 @@ class InferenceSession:
         self._optimization = _chosen("optimization", optimization, _OPTIMIZATIONS)
         self._buffers = _chosen("buffers", buffers, _BUFFERS)
         self._device_map = dict(device_map or {})
+        self._allow_fallback = allow_fallback
+        self._cuda_graph = cuda_graph
         self._cache = CompileCache(open_store() if cache else None)
 
     @property
@@ -148,14 +155,17 @@ class InferenceSession:
         mapped = map_devices(graph, self._devices, self._device_map)
         provider, device_id = provider_of(mapped)
         lowered, session = self._compile(graph, weights, provider, device_id)
-        return Model(
-            graph,
-            Program(lowered, session),
-            Layouts(Signature(graph).full, [o.type for o in lowered.outputs], lowered.index_checks, lowered.dim_checks),
-            plan=lowered.plan,
-            devices=list(dict.fromkeys(mapped.values())),
-            initial_values=initial_values(graph, weights),
-        )
+        outputs = [output.type for output in lowered.outputs]
+        layouts = Layouts(Signature(graph).full, outputs, lowered.index_checks, lowered.dim_checks)
+        given: dict[str, Any] = {"plan": lowered.plan, "initial_values": initial_values(graph, weights)}
+        device = next((device for device in mapped.values() if not device.is_host), None)
+        if device is None:
+            devices = list(dict.fromkeys(mapped.values()))
+            return Model(graph, Program(lowered, session), layouts, devices=devices, **given)
+        from .device_model import DeviceModel, DeviceProgram
+
+        program = DeviceProgram(lowered, session, device, capture=self._cuda_graph)
+        return DeviceModel(device, graph, program, layouts, devices=[device], **given)
 
     def _compile(
         self, graph: Graph, weights: Mapping[str, Any], provider: str, device_id: int
@@ -189,6 +199,9 @@ class InferenceSession:
             device_id=device_id,
             threads=self._threads,
             weights={external.onnx_name: weight_value(external.weight) for external in lowered.external},
+            allow_fallback=self._allow_fallback,
+            capture=self._cuda_graph,
+            graph_name=lowered.graph_name,
         )
 
     def __repr__(self) -> str:

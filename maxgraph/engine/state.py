@@ -54,12 +54,13 @@ class State:
     def __init__(self, source: Graph | Model) -> None:
         graph = source if isinstance(source, Graph) else source.graph
         initial = initial_values(graph) if isinstance(source, Graph) else source.initial_values
+        kind = Cell if isinstance(source, Graph) else source.cell_kind
         self._graph_name = graph.name
         self._cells: dict[str, Cell] = {}
         for info in graph.buffers:
             type_ = info.value.type
             if isinstance(type_, BufferType) and not (info.state is not None and info.state.scratch):
-                self._cells[info.name] = Cell(info.name, type_, initial.get(info.name))
+                self._cells[info.name] = kind(info.name, type_, initial.get(info.name))
         self.lock = threading.Lock()
         self.pools: dict[object, Pool] = {}
 

@@ -66,6 +66,8 @@ def lower(
     if not graph.finished:
         raise LoweringError(f"graph `{graph.name}` has no output", code="MG005", help="call graph.output(...) first")
     known = give_weights(graph, weights or {})
+    if provider != CPU_PROVIDER and optimization == "all":
+        optimization = "basic"  # the optimiser runs on the CPU, and beyond this it makes nodes that only the CPU has
     planned = plan_buffers(graph, known, optimization=optimization, buffers=buffers, distrust=distrust(provider))
     return assemble(graph, planned, provider)
 

@@ -147,8 +147,8 @@ class OnnxGraph:
             tensor.data_location = onnx.TensorProto.EXTERNAL
             for key, value in (("location", EMPTY), ("offset", "0"), ("length", str(weight.type.num_bytes))):
                 tensor.external_data.add(key=key, value=value)
-        for node in self.nodes:
-            written = graph.node.add(op_type=node.op_type, domain=node.domain, name=node.name)
+        for at, node in enumerate(self.nodes):
+            written = graph.node.add(op_type=node.op_type, domain=node.domain, name=node.name or _origin(node, at))
             written.input.extend(node.inputs)
             written.output.extend(node.outputs)
             for key, value in node.attributes.items():
@@ -192,6 +192,17 @@ def write_value_info(info: onnx.ValueInfoProto, name: str, type_: TensorTypeBase
             written.dim_value = size
         else:
             written.dim_param = parameter
+
+
+def _origin(node: OnnxNode, number: int) -> str:
+    """The user's op and line, as a node's name: all that is left of them where onnxruntime speaks of a node.
+
+    No two nodes may have the same name, so it ends in a number.
+    """
+    if node.origin is None:
+        return ""
+    where = f" ({node.origin.location})" if node.origin.location else ""
+    return f"`{node.origin.op.name}`{where} #{number}"
 
 
 def _dim_names(shape: Shape) -> Iterable[str]:

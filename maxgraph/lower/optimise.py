@@ -40,7 +40,7 @@ def optimise(model: bytes, weights: Mapping[str, WeightInfo], *, level: str) -> 
     Args:
         model: An ONNX model.
         weights: Its external initialisers, by ONNX name; their elements are read only where something is folded.
-        level: "none" or "all".
+        level: "none", "all", or "basic" for what is right on every provider.
     """
     import onnxruntime as ort
     from onnxruntime.capi.onnxruntime_pybind11_state import OrtValue as NativeOrtValue
@@ -68,7 +68,7 @@ def optimise(model: bytes, weights: Mapping[str, WeightInfo], *, level: str) -> 
         return ort.OrtExternalInitializerInfo("maxgraph-weights", 0, size)
 
     levels = ort.GraphOptimizationLevel
-    wanted = {"none": levels.ORT_DISABLE_ALL, "all": levels.ORT_ENABLE_ALL}[level]
+    wanted = {"none": levels.ORT_DISABLE_ALL, "basic": levels.ORT_ENABLE_BASIC, "all": levels.ORT_ENABLE_ALL}[level]
     try:
         compiler = ort.ModelCompiler(
             options, model, graph_optimization_level=wanted, get_initializer_location_func=place
