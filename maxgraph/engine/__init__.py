@@ -14,7 +14,14 @@ __all__ = ["InferenceSession", "Model", "State", "TensorSpec"]
 
 
 def read_graph(path: str | os.PathLike[str]) -> Graph:
-    """The graph of a file. It is here because this is the one module of the engine that knows of files."""
+    """The graph of a file. It is here because this is the one module of the engine that knows the format."""
     from ..format import load
 
     return load(path)
+
+
+def program_of(graph: Graph) -> str:
+    """The hash of what a graph computes; here for the same reason."""
+    from ..format import program_hash
+
+    return program_hash(graph)

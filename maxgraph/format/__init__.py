@@ -2,8 +2,9 @@
 
 from .file import MaxgFile, load, open_file
 from .limits import DEFAULT_LIMITS, Limits
+from .program import program_hash
 from .sections import Section
 from .verify import verify
 from .write import save
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "MaxgFile", "Section", "load", "open_file", "save", "verify"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "MaxgFile", "Section", "load", "open_file", "program_hash", "save", "verify"]
