@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save_file, save_file
+from safetensors.numpy import load_file, save_file
 
 import maxgraph
 from maxgraph.dtype import DType
