@@ -70,7 +70,7 @@ def _summary(opened: MaxgFile) -> dict[str, Any]:
         "features": list(opened.features),
         "id": opened.model_id,
         "program": opened.program_hash,
-        "bytes": opened.file_length,
+        "file_bytes": opened.file_length,
         "header_bytes": opened.header_length,
     }
 
@@ -186,8 +186,9 @@ def _ops(opened: MaxgFile) -> list[dict[str, Any]]:
 
 
 def _meta(opened: MaxgFile) -> list[dict[str, Any]]:
-    facts = {**_summary(opened), "features": ", ".join(opened.features) or "none", **opened.metadata}
-    return [{"key": key, "value": value} for key, value in facts.items()]
+    """What the header says of the file, and then the metadata, whose keys are anybody's."""
+    facts = {**_summary(opened), "features": ", ".join(opened.features) or "none"}
+    return [{"key": key, "value": value} for key, value in [*facts.items(), *opened.metadata.items()]]
 
 
 _FACTS: dict[str, Callable[[MaxgFile], list[dict[str, Any]]]] = {

@@ -40,6 +40,7 @@ class _Options:
     random: bool
     seed: int
     state_in: str | None
+    any_program: bool
     state_out: str | None
     set_state: Sequence[str]
     reset: Sequence[str]
@@ -68,6 +69,7 @@ class _Options:
 @click.option("--random", is_flag=True, help="Random values for inputs that are not given.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random values.")
 @click.option("--state-in", metavar="FILE", help="Buffers to begin with (.safetensors, .npz).")
+@click.option("--any-program", is_flag=True, help="Take --state-in also if another program wrote it.")
 @click.option("--state-out", metavar="FILE", help="Where to write the buffers at the end.")
 @click.option("--state", "set_state", multiple=True, metavar="NAME=VALUE", help="What a buffer begins with.")
 @click.option("--reset", multiple=True, metavar="NAME", help="Put this buffer back to its beginning.")
@@ -163,7 +165,7 @@ def _state(graph: Graph, model: Model, options: _Options) -> State:
 
     state = model.new_state()
     if options.state_in is not None:
-        state.load(options.state_in)
+        state.load(options.state_in, any_program=options.any_program)
     for name in options.reset:
         state.reset(name)
     kinds = {i.name: i.value.type for i in graph.buffers if i.name in state and isinstance(i.value.type, BufferType)}

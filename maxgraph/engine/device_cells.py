@@ -76,3 +76,12 @@ class DeviceCell(Cell):
     def exchange(self) -> None:
         """Exchanges the two memories there."""
         self._there, self._spare_there = self._spare_there, self._there
+
+    def copy(self) -> DeviceCell:
+        """See `Cell.copy`; what is on the accelerator is copied there."""
+        other = DeviceCell(self.name, self.type, self.initial, device=self._device)
+        if self._up_to_date and self._there is not None:
+            other._there, other._up_to_date = self._there.copy(), True
+        elif self._host is not None:
+            other.array = self._host.copy()
+        return other

@@ -97,7 +97,8 @@ class Model:
         Raises:
             InputError, InputTypeError: An argument is missing or does not fit. Nothing has changed.
             StateInUseError: Another execution uses the state or the memory of a buffer. Nothing has changed.
-            StateError: The state is one of another graph, or has no sizes yet.
+            StateError: The state is one of another graph, has no sizes yet, or an earlier execution has failed and
+                left it half changed.
             ExecutionError: The graph fails on this data, such as by an index out of range. No buffer has changed.
         """
         if state is None:
@@ -110,6 +111,8 @@ class Model:
         if locked and not used.lock.acquire(False):
             raise used.in_use()
         try:
+            if locked and used.doubtful:
+                raise used.half_changed()
             layout = self._static_layout
             if layout is None:
                 cells = [] if state is None else [state.cell(name) for name in self._symbolic]

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from maxgraph_cli.console import safe
 
+import maxgraph
+from maxgraph.graph import Graph
+
 from .conftest import Maxg
 
 SECTIONS = ("io", "nodes", "weights", "buffers", "plan", "bytes", "ops", "meta")
@@ -51,6 +54,20 @@ def test_each_section_as_text_and_json(section: str, maxg: Maxg, counter: Path) 
     assert answer["schema"] == "maxg.inspect/1"
     for name in SECTIONS if section == "all" else [section]:
         assert answer[name]
+
+
+def test_no_section_takes_the_place_of_another_fact(maxg: Maxg, counter: Path) -> None:
+    summary = json.loads(maxg("inspect", counter, "--json", "--show", "ops").out)
+    every = json.loads(maxg("inspect", counter, "--json", "--show", "all").out)
+    assert {key: every[key] for key in summary} == summary
+    assert every["file_bytes"] == counter.stat().st_size
+
+
+def test_metadata_may_have_any_key(maxg: Maxg, tmp_path: Path) -> None:
+    graph = Graph("g", lambda: ())
+    model_id = maxgraph.save(graph, tmp_path / "g.maxg", metadata={"id": "mine", "features": "none"})
+    rows = json.loads(maxg("inspect", "g.maxg", "--json", "--show", "meta").out)["meta"]
+    assert [row["value"] for row in rows if row["key"] == "id"] == [model_id, "mine"]
 
 
 def test_an_unknown_section(maxg: Maxg, counter: Path) -> None:

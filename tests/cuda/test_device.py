@@ -150,6 +150,21 @@ def test_a_state_of_the_cpus_and_one_of_the_devices_are_exchanged(load: Load) ->
         assert state.to_numpy("total").tolist() == [5] * 4
 
 
+def test_forks_and_checkpoints(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load(running_sum())
+    state = model.new_state()
+    ones = Buffer.from_numpy(np.ones(4, np.float32)).to(model.devices[0])
+    model.execute(ones, state=state)
+    copies = Copies(monkeypatch)
+    other = state.fork()
+    model.execute(ones, state=other)
+    assert copies.take() == (0, 0, 1)
+    with pytest.raises(InputError), state.checkpoint():
+        model.execute(model.execute(ones, state=state)[0], Buffer(DType.float32, [5]), state=state)
+    model.execute(ones, state=other)
+    assert (state.to_numpy("total")[0], other.to_numpy("total")[0]) == (1, 3)
+
+
 @pytest.mark.parametrize("buffers", MODES)
 def test_symbolic_sizes(buffers: str, device: Device, load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     types = [BufferType(DType.float32, ["n"], REF), TensorType(DType.float32, ["n"], REF)]
