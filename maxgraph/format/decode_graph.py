@@ -15,7 +15,7 @@ from .decode_nodes import NodeDecoder
 from .decode_ops import decode_ops
 from .decode_types import TypeTable
 from .decode_values import Values
-from .decode_weights import PlacedWeight, place_weights
+from .decode_weights import PlacedWeight, external_files, place_weights
 from .errors import fail, need
 from .limits import Limits
 from .preamble import Preamble
@@ -49,14 +49,16 @@ def decode_graph(model: model_pb2.Model, preamble: Preamble, limits: Limits) -> 
     need(len(nodes.used_ops) == len(ops), "MGO04", "an op is declared and not used")
     debug.finish(values)
 
-    weights = place_weights(model, types, preamble)
+    weights = place_weights(model, types, preamble, external_files(model, limits))
     used = attributes.used_weights | {index for _, index in inputs.initials}
     need(len(used) == len(weights), "MGW01", "a weight is not used")
     for state, index in inputs.initials:
         same = weights[index].type == state.type.as_tensor()
         need(same, "MGS04", f"state `{state.name}` is {state.type}, but its initial value {weights[index].type}")
     types.finish()
-    needed = types.used | ({features.STATES} if model.states else set())
+    needed = set(types.used)
+    needed |= {features.STATES} if model.states else set()
+    needed |= {features.EXTERNAL_WEIGHTS} if model.external_files else set()
     need(needed == set(model.required_features), "MGH07", "the declared features are not those that are used")
     return graph, weights
 

@@ -30,6 +30,7 @@ class Limits:
     values: int = 4_000_000
     list_items: int = 1 << 16
     blobs: int = 1 << 18
+    external_files: int = 1024
     rank: int = 32
     elements: int = 1 << 46
     string_bytes: int = 64 << 10
