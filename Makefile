@@ -38,6 +38,7 @@ check-proto: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/per_call.py
+	$(BIN)/python benchmarks/load.py
 
 $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed, and none was found" >&2; exit 2; }

@@ -52,6 +52,7 @@ class _Options:
     threads: int
     no_inplace: bool
     no_cache: bool
+    allow_fallback: bool
     expect: str | None
     rtol: float | None
     atol: float | None
@@ -81,6 +82,7 @@ class _Options:
 @click.option("--threads", type=click.IntRange(min=1), default=1, envvar="MAXG_THREADS", show_envvar=True)
 @click.option("--no-inplace", is_flag=True, help="Share no memory, to look for a fault.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor fill the compile cache.")
+@click.option("--allow-fallback", is_flag=True, help="With cuda: let the CPU run what it cannot.")
 @click.option("--expect", metavar="FILE", help="Compare the outputs; exit 1 if they differ.")
 @click.option("--rtol", type=float, help="Relative tolerance of --expect.")
 @click.option("--atol", type=float, help="Absolute tolerance of --expect.")
@@ -155,6 +157,7 @@ def _load(graph: Graph, options: _Options) -> Model:
         num_threads=options.threads,
         buffers="copied" if options.no_inplace else "auto",
         cache=not options.no_cache,
+        allow_fallback=options.allow_fallback,
     )
     return session.load(graph, reference=options.provider == "reference")
 

@@ -9,6 +9,9 @@ from typing import Any
 import onnxruntime
 
 from ..errors import DeviceError
+from ..graph import ir
+from ..graph.graph import Graph
+from ..lower.onnx_model import origin_of
 
 __all__ = ["refuse_fallback"]
 
@@ -18,13 +21,14 @@ _SHOWN = 5
 
 
 def refuse_fallback(
-    model: bytes, options: Any, providers: Sequence[Any], wanted: str, graph_name: str
+    model: bytes, options: Any, providers: Sequence[Any], wanted: str, graph: Graph
 ) -> DeviceError | None:
     """The error for a session that was refused: onnxruntime would run some nodes on the CPU, or all of them.
 
     Args:
         options: The session's options, without the ban on falling back; they are changed.
         wanted: The provider.
+        graph: The graph that was lowered.
 
     Returns:
         None if the session was refused for another reason.
@@ -43,17 +47,23 @@ def refuse_fallback(
             help="check the CUDA and cuDNN versions that onnxruntime-gpu needs, and nvidia-smi",
         )
     left = [
-        (node.op_type, node.name)
+        (node.op_type, origin_of(node.name, graph))
         for part in session._sess.get_provider_graph_assignment_info()  # noqa: SLF001 - the wrapper has no such method
         if part.ep_name == _CPU
         for node in part.get_nodes()
     ]
     if not left:
         return None
-    named = [f"{op_type}{f', of {name}' if name else ''}" for op_type, name in dict.fromkeys(left)]
+    named = list(
+        dict.fromkeys(op_type if origin is None else f"{op_type}, of {_text(origin)}" for op_type, origin in left)
+    )
     return DeviceError(
-        f"{len(left)} of the nodes of graph `{graph_name}` would run on the CPU",
+        f"{len(left)} of the nodes of graph `{graph.name}` would run on the CPU",
         code="MG046",
         details=[("node", text) for text in named[:_SHOWN]],
         help="allow_fallback=True lets them; what they read and write is then copied over in each execution",
     )
+
+
+def _text(node: ir.Node) -> str:
+    return f"`{node.op.name}`{f' ({node.location})' if node.location is not None else ''}"

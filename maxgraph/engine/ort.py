@@ -22,6 +22,7 @@ from ..driver.device import CUDA_PROVIDER, Device
 from ..driver.device_memory import DeviceArray
 from ..dtype import DType
 from ..errors import DeviceError, InternalError, UnsupportedError
+from ..graph.graph import Graph
 from .assignment import refuse_fallback
 
 __all__ = ["OrtBinding", "OrtFailure", "OrtSession", "same_memory"]
@@ -47,7 +48,7 @@ class OrtSession:
         weights: Its external initialisers, as onnxruntime's values; they are kept alive.
         allow_fallback: Whether nodes that an accelerator cannot run may run on the CPU.
         capture: Whether the model is run as CUDA graphs.
-        graph_name: For errors.
+        graph: The graph that was lowered, for errors.
 
     Attributes:
         outputs: The names of all its outputs.
@@ -65,9 +66,9 @@ class OrtSession:
         device_id: int,
         threads: int,
         weights: Mapping[str, Any],
+        graph: Graph,
         allow_fallback: bool = False,
         capture: bool = False,
-        graph_name: str = "",
     ) -> None:
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -85,7 +86,7 @@ class OrtSession:
             self._session = onnxruntime.InferenceSession(model, options, providers=providers, disable_fallback=1)
         except Exception as error:  # noqa: BLE001 - onnxruntime has many
             _logger.debug("onnxruntime: %s", error)
-            refusal = refuse_fallback(model, options, providers, provider, graph_name) if strict else None
+            refusal = refuse_fallback(model, options, providers, provider, graph) if strict else None
             if refusal is not None:
                 raise refusal from None
             raise InternalError(

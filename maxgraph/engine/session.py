@@ -179,15 +179,15 @@ class InferenceSession:
         found = self._cache.get(key, graph, known)
         if found is not None:
             try:
-                return found, self._open(found, device_id)
+                return found, self._open(found, graph, device_id)
             except InternalError:  # an entry that looks sound and is not: lower the graph anew
                 self._cache.drop(key)
         lowered = lower(graph, weights=weights, **options)
-        session = self._open(lowered, device_id)
+        session = self._open(lowered, graph, device_id)
         self._cache.put(key, lowered, options)
         return lowered, session
 
-    def _open(self, lowered: Lowered, device_id: int) -> OrtSession | None:
+    def _open(self, lowered: Lowered, graph: Graph, device_id: int) -> OrtSession | None:
         from ..lower.optimise import weight_value
         from .ort import OrtSession
 
@@ -201,7 +201,7 @@ class InferenceSession:
             weights={external.onnx_name: weight_value(external.weight) for external in lowered.external},
             allow_fallback=self._allow_fallback,
             capture=self._cuda_graph,
-            graph_name=lowered.graph_name,
+            graph=graph,
         )
 
     def __repr__(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from functools import cache
 from pathlib import Path
@@ -11,8 +10,8 @@ from .optimise import onnxruntime_build
 
 __all__ = ["machine_facts", "processor"]
 
-#: The layers whose code decides what a graph is lowered to.
-_CODE = ("", "graph", "graph/ops", "lower")
+#: The code that decides what a graph is lowered to.
+_CODE = ("*.py", "graph/**/*.py", "lower/**/*.py")
 
 
 @cache
@@ -25,11 +24,9 @@ def _code() -> str:
     """Sizes and times of the source files: a changed line in a checkout must not meet what the old one has made."""
     root = Path(__file__).parent.parent
     found = []
-    for folder in _CODE:
-        for item in sorted(os.scandir(root / folder), key=lambda item: item.name):
-            if item.name.endswith(".py"):
-                state = item.stat()
-                found.append(f"{folder}/{item.name} {state.st_size} {state.st_mtime_ns}")
+    for path in sorted(path for pattern in _CODE for path in root.glob(pattern)):
+        state = path.stat()
+        found.append(f"{path.relative_to(root)} {state.st_size} {state.st_mtime_ns}")
     return "\n".join(found)
 
 

@@ -6,12 +6,15 @@ Nodes may be added and rewired in any order; they are sorted topologically when 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..dtype import DType
 from ..graph import ir
+from ..graph.graph import Graph
 from ..graph.shape import Shape
 from ..graph.type import TensorTypeBase, static_dim
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import onnx
 
-__all__ = ["EMPTY", "IR_VERSION", "OnnxGraph", "OnnxNode", "onnx_dtype"]
+__all__ = ["EMPTY", "IR_VERSION", "OnnxGraph", "OnnxNode", "onnx_dtype", "origin_of"]
 
 #: The ONNX IR version that is written: the lowest that onnxruntime 1.32 needs for opset 24.
 IR_VERSION = 10
@@ -116,11 +119,16 @@ class OnnxGraph:
             raise AssertionError("the lowered graph has a cycle")
         self.nodes = order
 
-    def to_model(self) -> bytes:
-        """The model, serialised. Weights are external data that is never opened by its location."""
+    def to_model(self, origins: Iterable[ir.Node] = ()) -> bytes:
+        """The model, serialised. Weights are external data that is never opened by its location.
+
+        Args:
+            origins: The nodes of the user's graph, for `origin_of`.
+        """
         import onnx
         from onnx import numpy_helper
 
+        numbers = {node: at for at, node in enumerate(origins)}
         self._inline_aliases()
         self.drop_unused()
         self.sort()
@@ -148,7 +156,7 @@ class OnnxGraph:
             for key, value in (("location", EMPTY), ("offset", "0"), ("length", str(weight.type.num_bytes))):
                 tensor.external_data.add(key=key, value=value)
         for at, node in enumerate(self.nodes):
-            written = graph.node.add(op_type=node.op_type, domain=node.domain, name=node.name or _origin(node, at))
+            written = graph.node.add(op_type=node.op_type, domain=node.domain, name=_node_name(node, at, numbers))
             written.input.extend(node.inputs)
             written.output.extend(node.outputs)
             for key, value in node.attributes.items():
@@ -194,15 +202,20 @@ def write_value_info(info: onnx.ValueInfoProto, name: str, type_: TensorTypeBase
             written.dim_param = parameter
 
 
-def _origin(node: OnnxNode, number: int) -> str:
-    """The user's op and line, as a node's name: all that is left of them where onnxruntime speaks of a node.
+def _node_name(node: OnnxNode, number: int, numbers: Mapping[ir.Node, int]) -> str:
+    """A name that leads back to the user's node, for when onnxruntime speaks of it; nothing of a file's text is in it.
 
     No two nodes may have the same name, so it ends in a number.
     """
-    if node.origin is None:
-        return ""
-    where = f" ({node.origin.location})" if node.origin.location else ""
-    return f"`{node.origin.op.name}`{where} #{number}"
+    if node.name or node.origin is None or node.origin not in numbers:
+        return node.name
+    return f"node {numbers[node.origin]}.{number}"
+
+
+def origin_of(name: str, graph: Graph) -> ir.Node | None:
+    """The user's node that a node of this name stands for, if its name still tells."""
+    match = re.fullmatch(r"node (\d+)\.\d+", name, re.ASCII)
+    return None if match is None else next(islice(graph.nodes(), int(match[1]), None), None)
 
 
 def _dim_names(shape: Shape) -> Iterable[str]:

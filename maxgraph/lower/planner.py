@@ -86,7 +86,7 @@ def plan_buffers(
                 reasons[name] = _Reason(f"a check that may fail needs a value stored before it: {check}", None)
             continue
         optimised = (
-            optimise(emitter.onnx.to_model(), emitter.onnx.weights, level=optimization)
+            optimise(emitter.onnx.to_model(graph.nodes()), emitter.onnx.weights, level=optimization)
             if emitter.onnx.outputs
             else Optimised(b"")  # a graph that computes nothing
         )

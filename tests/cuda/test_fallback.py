@@ -42,7 +42,7 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> Device:
     return StandIn()
 
 
-def opened(session: Any, lowered: Any, device_id: int) -> Any:
+def opened(session: Any, lowered: Any, graph: Graph, device_id: int) -> Any:
     return ort.OrtSession(
         lowered.model,
         provider=TAKES_NOTHING,
@@ -50,7 +50,7 @@ def opened(session: Any, lowered: Any, device_id: int) -> Any:
         threads=1,
         weights={},
         allow_fallback=session._allow_fallback,
-        graph_name=lowered.graph_name,
+        graph=graph,
     )
 
 
