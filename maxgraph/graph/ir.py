@@ -148,11 +148,13 @@ class WeightInfo:
 
     Attributes:
         data: None until the elements are given, when the graph is saved or loaded into a session.
+        placeholder: A call of the graph puts its prefix before the name.
     """
 
     name: str
     type: TensorType
     data: TensorData | None = None
+    placeholder: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from .arithmetic import add, mul, sub
 from .arithmetic import pow_ as pow  # noqa: A004 - MAX's name
 from .axes import permute, transpose
 from .buffer import buffer_create, buffer_load, buffer_store
+from .calling import call
 from .cast import cast
 from .comparison import equal, greater, greater_equal, not_equal
 from .constant import constant, constant_external
@@ -48,6 +49,7 @@ __all__ = [
     "buffer_load",
     "buffer_store",
     "buffer_store_slice",
+    "call",
     "cast",
     "ceil",
     "concat",
