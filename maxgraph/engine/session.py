@@ -20,6 +20,7 @@ __all__ = ["InferenceSession"]
 
 _OPTIMIZATIONS = ("all", "none")
 _BUFFERS = ("auto", "in_place", "copied")
+_ON_FAILURE = ("restore", "poison")
 #: Onnxruntime fails, and says nothing of use, where it cannot start as many.
 _MOST_THREADS = 1024
 
@@ -34,6 +35,10 @@ class InferenceSession:
         optimization: ``"all"`` or ``"none"`` of onnxruntime's graph optimisations.
         buffers: ``"auto"`` changes each buffer in the cheapest way that is proved right; ``"in_place"`` refuses a graph
             where one needs a second memory; ``"copied"`` gives each one a second memory, to compare.
+        on_failure: ``"restore"`` leaves every buffer as it was when an execution fails: where it is not proved that
+            nothing can fail once a buffer is written to, what is overwritten is kept meanwhile, and put back.
+            ``"poison"`` keeps nothing; a `State` that may be half changed then refuses to be used until its buffers
+            have values again.
         device_map: Devices by the name that the graph gives them, such as ``{"gpu:0": CPU()}``; they go first.
 
     Example:
@@ -62,6 +67,7 @@ class InferenceSession:
         *,
         optimization: str = "all",
         buffers: str = "auto",
+        on_failure: str = "restore",
         device_map: Mapping[str, Device] | None = None,
     ) -> None:
         self._devices = list(devices) or [CPU()]
@@ -77,6 +83,7 @@ class InferenceSession:
         self._threads = threads
         self._optimization = _chosen("optimization", optimization, _OPTIMIZATIONS)
         self._buffers = _chosen("buffers", buffers, _BUFFERS)
+        self._restores = _chosen("on_failure", on_failure, _ON_FAILURE) == "restore"
         self._device_map = dict(device_map or {})
 
     @property
@@ -154,7 +161,7 @@ class InferenceSession:
             )
         return Model(
             graph,
-            Program(lowered, session),
+            Program(lowered, session, restores=self._restores),
             Layouts(Signature(graph).full, [o.type for o in lowered.outputs], lowered.index_checks, lowered.dim_checks),
             plan=lowered.plan,
             devices=list(dict.fromkeys(mapped.values())),

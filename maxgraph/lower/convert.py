@@ -9,6 +9,7 @@ from ..errors import InputError, LoweringError, suggest
 from ..graph import ir
 from ..graph.graph import Graph
 from ..graph.type import TensorType
+from .failing import Failures, name_nodes
 from .lowered import (
     BufferBinding,
     ExternalWeight,
@@ -106,6 +107,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
     e = planned.emitter
     model_inputs = {value.name for value in planned.executed.graph.input}
     produced = planned.executed.producer
+    failures = Failures(e, planned.executed, {h.name: value.tensor_type for value, h in e.handles.items()})
     inputs, buffers = [], []
     rows = Plan(planned.plan.buffers)
     position = 0
@@ -117,6 +119,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
             inputs.append(TensorBinding(info.name, onnx_name, handle.type, position))
         else:
             kept = track.versions[1:] if track.shared else track.versions[1:][-1:]
+            risk = failures.of(track)
             buffers.append(
                 BufferBinding(
                     info.name,
@@ -127,6 +130,9 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
                     track.type.shape,
                     tuple(Version(v.name, v.shape) for v in kept),
                     rows[info.name],
+                    failures.before(track),
+                    risk,
+                    failures.kept(track, risk),
                 )
             )
         position += info.state is None
@@ -137,7 +143,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
     external = [t.name for t in planned.executed.graph.initializer if t.data_location == t.EXTERNAL]
     return Lowered(
         graph_name=graph.name,
-        model=planned.optimised.model,
+        model=name_nodes(planned.executed, e.guards) if planned.optimised.model else b"",
         opset=e.onnx.opset,
         provider=provider,
         inputs=tuple(inputs),
