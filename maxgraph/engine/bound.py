@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from .layout import Layout
 from .memory import Claim, Owners, check_buffers_apart, ranges_of
 from .ort import OrtBinding, OrtFailure, same_memory
 from .results import Results
+from .undo import Undo
 
 if TYPE_CHECKING:
     from .program import Program
@@ -52,6 +53,7 @@ class Bound:
         "_run",
         "_scratch",
         "_take",
+        "_undo",
         "_writes",
         "claim",
         "layout",
@@ -70,6 +72,8 @@ class Bound:
         self._scratch: list[Array] = []
         self._back: list[tuple[int, Array]] = []
         self.swaps: list[tuple[Cell, Array]] = []
+        self._undo = Undo()
+        tensor_of = {slot.position: at for at, (_, slot) in enumerate(form.tensors)}
         self._remember(callers)
         self._bind_tensors(program)
         given = iter(range(len(callers)))
@@ -77,9 +81,12 @@ class Bound:
             if buffer.state is not None and buffer.state.scratch:
                 self._bind_scratch(buffer)
             elif buffer.state is None and callers:
-                self._bind_caller(buffer, callers, next(given))
+                at = next(given)
+                self._bind_caller(buffer, callers, at)
+                self._keep(program, buffer, at, tensor_of)
             else:
                 self._bind_cell(buffer, state.cell(buffer.name))
+                self._keep(program, buffer, state.cell(buffer.name).allocate(layout.sizes), tensor_of)
         self._results = Results(program.lowered, program.session, self._binding, layout)
         self._prepares = bool(self._scratch or self._large or self._results.prepares)
         self._run, self._take = self._binding.run, self._results.take
@@ -102,23 +109,30 @@ class Bound:
         """Runs the model; the outputs are the caller's own.
 
         Raises:
-            OrtFailure: onnxruntime failed.
+            OrtFailure: The run failed. What was to be kept of the buffers is in its place again.
+            MemoryError: There was no memory to begin with. Nothing has changed.
         """
         for at, memory, index in self._writes:
             memory[index] = tensors[at]
-        kept = self._prepare(tensors) if self._prepares else None
+        alive = self._prepare(tensors) if self._prepares else None
+        kept = self._undo.keep(tensors, callers) if self._undo else None
         try:
             self._run()
+            values = self._take()
         except Exception as error:  # noqa: BLE001 - onnxruntime has many
+            if kept is not None:
+                for part, copy in kept:
+                    part[...] = copy
             raise OrtFailure(str(error)) from None
-        del kept
+        del alive
+        # From here on nothing can fail: buffers with two memories take over their new values.
         if self._back:
             for at, memory in self._back:
                 callers[at][...] = memory
         if self.swaps:
             for cell, _ in self.swaps:
                 cell.swap()
-        return self._take()
+        return values
 
     def _prepare(self, tensors: Sequence[Array]) -> list[Array]:
         """What is bound anew in each call; gives the arrays that must live until the run is over."""
@@ -126,6 +140,10 @@ class Bound:
             memory.fill(0)
         self._results.prepare()
         return [self._bind_large(name, tensors[at]) for at, name in self._large]
+
+    def _keep(self, program: Program, buffer: BufferBinding, memory: Array | int, tensor_of: Mapping[int, int]) -> None:
+        if program.restores:
+            self._undo.add(memory, buffer.type.shape, buffer.kept, self.layout.sizes, tensor_of)
 
     def _remember(self, callers: Sequence[Array]) -> None:
         # An id says that it is the same array only while that lives: when one of them dies, all are forgotten.

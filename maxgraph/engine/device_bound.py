@@ -14,7 +14,7 @@ from ..driver.device_memory import DeviceArray
 from ..dtype import DType
 from ..errors import UnsupportedError
 from ..graph.ops.printing import printed
-from ..lower.lowered import BufferBinding, Lowered
+from ..lower.lowered import BufferBinding, Lowered, Risk
 from .cells import Cell
 from .device_cells import DeviceCell
 from .layout import Layout
@@ -52,6 +52,7 @@ class DeviceRun:
         self._done: list[Callable[[], None]] = []
         self._alive: list[object] = []
         self.shared: list[DeviceArray] = []
+        self._at_risk: list[DeviceArray] = []
         self._results: list[Callable[[], DeviceArray]] = []
 
     def bind(self, tensors: Sequence[Any], buffers: Sequence[tuple[BufferBinding, Any]]) -> None:
@@ -70,25 +71,27 @@ class DeviceRun:
         self._bind_outputs()
         self._binding.synchronize()
 
-    def run(self) -> None:
-        """Runs the model.
+    def run(self) -> list[DeviceArray]:
+        """Runs the model; gives the outputs, which are the caller's own.
 
         Raises:
-            OrtFailure: onnxruntime failed.
+            OrtFailure: onnxruntime failed. What the model itself had changed is in its place again.
         """
+        kept = [(memory, memory.copy()) for memory in self._at_risk]
         try:
             self._binding.run()
+            return [take() for take in self._results]
         except Exception as error:  # noqa: BLE001 - onnxruntime has many
+            for memory, old in kept:
+                memory.copy_from(old)
             raise OrtFailure(str(error)) from None
 
-    def finish(self) -> list[DeviceArray]:
-        """Puts new values where they belong; gives the outputs, which are the caller's own."""
+    def finish(self) -> None:
+        """Puts new values where they belong, after the last run."""
         for done in self._done:
             done()
-        results = [take() for take in self._results]
         for shown in self._lowered.prints:
             print(printed(shown.label, self._binding.fetched(shown.onnx_name, shown.type.dtype)))  # noqa: T201
-        return results
 
     def _placed(self, name: str, given: Any) -> Any:
         """A tensor, in memory of a fixed address where that is wanted."""
@@ -143,6 +146,8 @@ class DeviceRun:
             return
         if buffer.plan.mode.shares_memory:
             self.shared.append(old)
+            if buffer.risk is not Risk.NONE:
+                self._at_risk.append(old)
             new = old
             if not isinstance(given, (DeviceCell, DeviceArray)):
                 self._done.append(lambda: commit(old))

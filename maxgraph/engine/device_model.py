@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -73,10 +74,12 @@ class DeviceProgram:
                     return self._replay(tensors, buffers, layout)
             run = DeviceRun(self.lowered, self.session, self._device, layout)
             run.bind(tensors, buffers)
-            run.run()
-            return run.finish()
+            results = run.run()
+            run.finish()
+            return results
         except OrtFailure as failure:
-            raise explain(failure, self.lowered) from None
+            whole = replace(self.lowered, buffers=())  # each one has its old value
+            raise explain(str(failure), whole, restored=True)[0] from None
         finally:
             if callers:
                 claim.release()
@@ -121,11 +124,12 @@ class DeviceProgram:
                 finally:
                     for memory, old in saved:
                         memory.copy_from(old)
-            run.run()
+            results = run.run()
         except BaseException:
             self.session.forget_graph(self._graphs.pop(key)[0])  # half a capture is of no use
             raise
-        return run.finish()
+        run.finish()
+        return results
 
 
 class DeviceModel(Model):

@@ -8,7 +8,7 @@ from typing import Protocol
 from ..driver.arrays import Array
 from ..lower.lowered import Lowered
 from .bound import Bound
-from .failures import explain
+from .failures import explain, out_of_memory
 from .layout import Layout
 from .memory import check_tensors_apart
 from .ort import OrtFailure, OrtSession
@@ -51,11 +51,13 @@ class Program:
     Attributes:
         lowered: The graph.
         session: The session; None where the graph computes nothing.
+        restores: Whether what a failing run overwrites is kept and put back, where that is not proved unnecessary.
     """
 
-    def __init__(self, lowered: Lowered, session: OrtSession | None) -> None:
+    def __init__(self, lowered: Lowered, session: OrtSession | None, *, restores: bool = True) -> None:
         self.lowered = lowered
         self.session = session
+        self.restores = restores
 
     def run(
         self, form: Form, tensors: Sequence[Array], callers: Sequence[Array], layout: Layout, state: State
@@ -64,8 +66,10 @@ class Program:
         if self.session is None:
             return []
         pool = state.pools.get(self) or state.pool(self)
-        bound = pool.take(layout, callers) or Bound(self, form, layout, callers, state)
+        bound = pool.take(layout, callers)
         try:
+            if bound is None:
+                bound = Bound(self, form, layout, callers, state)
             if bound.swaps:
                 state.forget_others(self)
             if not callers:
@@ -79,6 +83,12 @@ class Program:
             finally:
                 claim.release()
         except OrtFailure as failure:
-            raise explain(failure, self.lowered) from None
+            error, changed = explain(str(failure), self.lowered, restored=self.restores)
+            given = {slot.name for _, slot in form.buffers} if callers else ()
+            state.doubtful.update(name for name in changed if name in state and name not in given)
+            raise error from None
+        except MemoryError as failure:
+            raise out_of_memory(str(failure), self.lowered) from None
         finally:
-            pool.free.append(bound)
+            if bound is not None:
+                pool.free.append(bound)

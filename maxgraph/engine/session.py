@@ -26,6 +26,7 @@ __all__ = ["InferenceSession"]
 
 _OPTIMIZATIONS = ("all", "none")
 _BUFFERS = ("auto", "in_place", "copied")
+_ON_FAILURE = ("restore", "poison")
 #: Onnxruntime fails, and says nothing of use, where it cannot start as many.
 _MOST_THREADS = 1024
 
@@ -40,6 +41,10 @@ class InferenceSession:
         optimization: ``"all"`` or ``"none"`` of onnxruntime's graph optimisations.
         buffers: ``"auto"`` changes each buffer in the cheapest way that is proved right; ``"in_place"`` refuses a graph
             where one needs a second memory; ``"copied"`` gives each one a second memory, to compare.
+        on_failure: ``"restore"`` leaves every buffer as it was when an execution fails: where it is not proved that
+            nothing can fail once a buffer is written to, what is overwritten is kept meanwhile, and put back.
+            ``"poison"`` keeps nothing; a `State` that may be half changed then refuses to be used until its buffers
+            have values again.
         device_map: Devices by the name that the graph gives them, such as ``{"gpu:0": CPU()}``; they go first.
         allow_fallback: Whether nodes that an accelerator cannot run may run on the CPU. Without it that is an error.
         cuda_graph: Whether executions on an accelerator are captured as CUDA graphs and replayed: less time for each
@@ -73,6 +78,7 @@ class InferenceSession:
         *,
         optimization: str = "all",
         buffers: str = "auto",
+        on_failure: str = "restore",
         device_map: Mapping[str, Device] | None = None,
         allow_fallback: bool = False,
         cuda_graph: bool = False,
@@ -91,6 +97,7 @@ class InferenceSession:
         self._threads = threads
         self._optimization = _chosen("optimization", optimization, _OPTIMIZATIONS)
         self._buffers = _chosen("buffers", buffers, _BUFFERS)
+        self._restores = _chosen("on_failure", on_failure, _ON_FAILURE) == "restore"
         self._device_map = dict(device_map or {})
         self._allow_fallback = allow_fallback
         self._cuda_graph = cuda_graph
@@ -161,7 +168,7 @@ class InferenceSession:
         device = next((device for device in mapped.values() if not device.is_host), None)
         if device is None:
             devices = list(dict.fromkeys(mapped.values()))
-            return Model(graph, Program(lowered, session), layouts, devices=devices, **given)
+            return Model(graph, Program(lowered, session, restores=self._restores), layouts, devices=devices, **given)
         from .device_model import DeviceModel, DeviceProgram
 
         program = DeviceProgram(lowered, session, device, capture=self._cuda_graph)

@@ -24,6 +24,8 @@ from ..graph.type import BufferType, DeviceRef, TensorType
 __all__ = ["Codec", "Malformed", "Special"]
 
 _PLAIN = (bool, int, float, str)
+#: Ints from here on, such as sets of nodes, are written in hexadecimal, which takes time in proportion to their length.
+_LONG = 1 << 63
 
 
 class Malformed(Exception):  # noqa: N818 - it never leaves the cache
@@ -76,7 +78,7 @@ class Codec:
         if hint in (None, type(None), *_PLAIN):
             if value is not None and type(value) is not hint:
                 raise TypeError(f"{value!r} is no {hint}")
-            return value
+            return hex(value) if hint is int and abs(value) >= _LONG else value
         origin, arms = typing.get_origin(hint), typing.get_args(hint)
         if origin in (Union, types.UnionType):
             at = next(at for at, arm in enumerate(arms) if isinstance(value, typing.get_origin(arm) or arm))
@@ -110,7 +112,7 @@ class Codec:
         if special is not None:
             return special.decode(tree)
         if hint in (None, type(None), *_PLAIN):
-            return _plain(hint, tree)
+            return int(tree, 16) if hint is int and isinstance(tree, str) else _plain(hint, tree)
         origin, arms = typing.get_origin(hint), typing.get_args(hint)
         if origin in (Union, types.UnionType):
             at, inner = tree

@@ -9,6 +9,7 @@ from ..errors import InputError, LoweringError, suggest
 from ..graph import ir
 from ..graph.graph import Graph
 from ..graph.type import TensorType
+from .failing import Failures, name_nodes
 from .lowered import (
     BufferBinding,
     ExternalWeight,
@@ -109,6 +110,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
     e = planned.emitter
     model_inputs = {value.name for value in planned.executed.graph.input}
     produced = planned.executed.producer
+    failures = Failures(e, planned.executed, {h.name: value.tensor_type for value, h in e.handles.items()})
     inputs, buffers = [], []
     rows = Plan(planned.plan.buffers)
     position = 0
@@ -120,6 +122,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
             inputs.append(TensorBinding(info.name, onnx_name, handle.type, position))
         else:
             kept = track.versions[1:] if track.shared else track.versions[1:][-1:]
+            risk = failures.of(track)
             buffers.append(
                 BufferBinding(
                     info.name,
@@ -130,6 +133,9 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
                     track.type.shape,
                     tuple(Version(v.name, v.shape) for v in kept),
                     rows[info.name],
+                    failures.before(track),
+                    risk,
+                    failures.kept(track, risk),
                 )
             )
         position += info.state is None
@@ -140,7 +146,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
     external = [t.name for t in planned.executed.graph.initializer if t.data_location == t.EXTERNAL]
     return Lowered(
         graph_name=graph.name,
-        model=planned.optimised.model,
+        model=name_nodes(planned.executed, e.guards) if planned.optimised.model else b"",
         opset=e.onnx.opset,
         provider=provider,
         inputs=tuple(inputs),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from ..errors import SourceLocation
 from ..graph.dim import Dim
@@ -16,8 +17,12 @@ __all__ = [
     "DimCheck",
     "ExternalWeight",
     "IndexCheck",
+    "IndexInput",
     "Lowered",
     "PrintBinding",
+    "Region",
+    "RegionAxis",
+    "Risk",
     "TensorBinding",
     "Version",
 ]
@@ -51,6 +56,46 @@ class Version:
     shape: Shape
 
 
+class Risk(Enum):
+    """What may fail in an execution that has begun to overwrite a buffer; a larger value includes the smaller ones.
+
+    - NONE: nothing; that is proved.
+    - MEMORY: onnxruntime may find no memory for a value in between.
+    - DATA: a check, or an operator of which nothing is known.
+    """
+
+    NONE = 0
+    MEMORY = 1
+    DATA = 2
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInput:
+    """A start that is the value of a tensor input, counted from the end where it is negative.
+
+    Attributes:
+        position: The input's place among the inputs that callers pass.
+    """
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegionAxis:
+    """``extent`` elements from ``start`` on, every ``step``-th; the sizes may be symbolic."""
+
+    start: Dim | IndexInput
+    extent: Dim
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of a buffer whose place is known before the graph runs; without axes, all of it."""
+
+    axes: tuple[RegionAxis, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class BufferBinding:
     """A buffer.
@@ -65,6 +110,11 @@ class BufferBinding:
         versions: Its values after each store. Where ``plan.mode.shares_memory``, all of them are bound to the
             buffer's own memory; else there is at most one, bound to a second memory.
         plan: Its row of the plan.
+        before: The nodes that have run when its own memory is first written to: bit i stands for the node that is
+            called ``n<i>``; -1 stands for all.
+        risk: What may fail once its own memory has been written to.
+        kept: What the engine keeps while the graph runs, and puts back if it fails; nothing where that is not
+            needed, or too dear.
     """
 
     name: str
@@ -75,6 +125,9 @@ class BufferBinding:
     onnx_shape: Shape
     versions: tuple[Version, ...]
     plan: BufferPlan
+    before: int = -1
+    risk: Risk = Risk.NONE
+    kept: tuple[Region, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     import numpy as np
     import onnx
 
-__all__ = ["EMPTY", "IR_VERSION", "OnnxGraph", "OnnxNode", "onnx_dtype", "origin_of"]
+__all__ = ["EMPTY", "IR_VERSION", "OnnxGraph", "OnnxNode", "is_node_name", "onnx_dtype", "origin_of"]
 
 #: The ONNX IR version that is written: the lowest that onnxruntime 1.32 needs for opset 24.
 IR_VERSION = 10
+_NODE_NAME = re.compile(r"node (\d+)\.\d+\Z", re.ASCII)
 #: The location that external data names. It is never opened: the elements are always given from memory.
 EMPTY = "maxgraph-weights"
 
@@ -212,9 +213,14 @@ def _node_name(node: OnnxNode, number: int, numbers: Mapping[ir.Node, int]) -> s
     return f"node {numbers[node.origin]}.{number}"
 
 
+def is_node_name(name: str) -> bool:
+    """Whether a name is one that `OnnxGraph.to_model` has made up."""
+    return _NODE_NAME.fullmatch(name) is not None
+
+
 def origin_of(name: str, graph: Graph) -> ir.Node | None:
-    """The user's node that a node of this name stands for, if its name still tells."""
-    match = re.fullmatch(r"node (\d+)\.\d+", name, re.ASCII)
+    """The user's node that a node stands for, if the end of its name still tells."""
+    match = _NODE_NAME.search(name)
     return None if match is None else next(islice(graph.nodes(), int(match[1]), None), None)
 
 

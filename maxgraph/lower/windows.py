@@ -62,6 +62,8 @@ def store_window(e: GraphEmitter, track: BufferTrack, value: Handle, window: Win
         _store_range(e, track, value, window, moved[0])
     else:
         _store_rows(e, track, value, window, moved)
+    if track.current.store is not None:
+        track.current.store.window = window  # so that what it overwrites can be kept
 
 
 def _store_range(e: GraphEmitter, track: BufferTrack, value: Handle, window: Window, axis: int) -> None:

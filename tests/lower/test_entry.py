@@ -105,6 +105,10 @@ def test_another_graphs_entry_is_refused(entry: tuple[Graph, Lowered, bytes]) ->
         unpack(body, other, {})
 
 
+def len_of(number: int) -> str:
+    return f"{number.bit_length()} bits{' below' if number < 0 else ''}"
+
+
 def leaves(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     children = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     return [path, *(found for key, child in children for found in leaves(child, (*path, key)))]
@@ -143,7 +147,7 @@ def test_whatever_a_stranger_writes_is_data_or_malformed(entry: tuple[Graph, Low
     ("hint", "tree"),
     [
         (int, True),
-        (int, "1"),
+        (int, "one"),
         (bool, 1),
         (str | None, [2, "x"]),
         (str | None, "x"),
@@ -171,6 +175,11 @@ def test_dims_come_back_in_their_normal_form(dim: Any) -> None:
     again = Codec().decode(Dim, tree)
     assert again == Dim(dim)
     assert type(again) is type(Dim(dim))
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**63 - 1, 2**63, -(2**63), 2**100_000 - 1, -(2**100_000)], ids=len_of)
+def test_ints_of_any_length(number: int) -> None:
+    assert Codec().decode(int, json.loads(json.dumps(Codec().encode(int, number)))) == number
 
 
 def test_a_kind_that_cannot_be_kept_is_an_error_when_it_is_written() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from maxgraph.engine import InferenceSession, Model
 from maxgraph.engine.failures import explain
-from maxgraph.engine.ort import OrtFailure
 from maxgraph.engine.program import Program
 from maxgraph.errors import ExecutionError, InternalError
 from tests.runtime.graphs import I64, buffer, graph_of, tensor
@@ -104,7 +103,7 @@ def test_memory_that_runs_out_is_named() -> None:
     program = unguarded()._executor
     assert isinstance(program, Program)
     text = "running Add node. Name:'n' Status Message: Failed to allocate memory for requested buffer of size 1234567"
-    error = explain(OrtFailure(text), program.lowered)
+    error, _ = explain(text, program.lowered, restored=True)
     assert isinstance(error, ExecutionError)
     assert "1,234,567 bytes" in str(error)
-    assert "while it ran graph" in str(explain(OrtFailure("no node at all"), program.lowered))
+    assert "while it ran graph" in str(explain("no node at all", program.lowered, restored=True)[0])
