@@ -15,22 +15,25 @@ from maxgraph.graph.dim import Dim
 from maxgraph.graph.shape import Shape
 from maxgraph.lower import lower
 from maxgraph.lower.lowered import IndexInput, Region, RegionAxis, Risk
-from tests.runtime.graphs import CPU, F32, I64, accumulator, buffer, counter, graph_of, product, store, tensor
+from tests.runtime.graphs import F32, I64, Array, accumulator, buffer, counter, graph_of, product, store, tensor
 
 BIG = 100_000
-TOO_MANY = 10**13  # ints, of which onnxruntime finds no memory for a range
+FEW = np.ones(4, np.float32)
+TOO_MANY = np.ones(3_000_000, np.float32)  # there is no memory for a table of so many rows and columns
 
 
-def with_range(*stores: Any, sizes: list[int]) -> Graph:
-    """Stores to buffers [size, 4], and a range of `n` numbers, whose sum is the result."""
+def with_table(*stores: Any, sizes: list[int]) -> Graph:
+    """Stores to buffers [size, 4], and after them the sum of a table of len(x) * len(x) numbers."""
 
-    def body(n: Any, at: Any, *buffers: Any) -> Any:
+    def body(x: Any, at: Any, *buffers: Any) -> Any:
+        column = x
         for make, one in zip(stores, buffers, strict=True):
             make(one, at)
-        return {"sum": ops.sum(ops.range(0, n, 1, out_dim="m", dtype=I64, device=CPU))}
+            column = column + one[0, 0] * 0  # the table comes after the store
+        return {"sum": ops.sum(ops.sum(column.reshape(["n", 1]) * x, axis=0), axis=0)}
 
-    names = ["n", "at", *(f"b{number}" for number in range(len(sizes)))]
-    return graph_of(body, tensor([], I64), tensor([], I64), *(buffer([size, 4]) for size in sizes), names=names)
+    names = ["x", "at", *(f"b{number}" for number in range(len(sizes)))]
+    return graph_of(body, tensor(["n"]), tensor([], I64), *(buffer([size, 4]) for size in sizes), names=names)
 
 
 def whole(b: Any, _: Any) -> None:
@@ -80,7 +83,7 @@ def test_nothing_is_kept_where_nothing_can_fail(graph: Any) -> None:
     ],
 )
 def test_what_is_kept_is_in_proportion_to_what_is_stored(make: Any, size: int, kept: str) -> None:
-    (found,) = lower(with_range(make, sizes=[size])).buffers
+    (found,) = lower(with_table(make, sizes=[size])).buffers
     assert found.plan.mode.shares_memory
     assert found.risk is Risk.MEMORY
     assert kept == ("nothing" if not found.kept else "part" if found.kept[0].axes else "whole")
@@ -104,11 +107,11 @@ def bytes_kept(model: Model, monkeypatch: pytest.MonkeyPatch, *arguments: Any) -
 
 @pytest.mark.parametrize("size", [8, 1000, BIG])
 def test_a_row_costs_a_row(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = InferenceSession().load(with_range(row, sizes=[size]))
+    model = InferenceSession().load(with_table(row, sizes=[size]))
     memory = np.zeros((size, 4), np.float32)
-    assert bytes_kept(model, monkeypatch, 5, 3, memory) == 16
-    poison = InferenceSession(on_failure="poison").load(with_range(row, sizes=[size]))
-    assert bytes_kept(poison, monkeypatch, 5, 3, memory) == 0
+    assert bytes_kept(model, monkeypatch, FEW, 3, memory) == 16
+    poison = InferenceSession(on_failure="poison").load(with_table(row, sizes=[size]))
+    assert bytes_kept(poison, monkeypatch, FEW, 3, memory) == 0
 
 
 # What happens -------------------------------------------------------------------------------------------------------
@@ -120,7 +123,7 @@ KINDS = {"whole": whole, "row": row, "rows": rows, "steps": steps, "last": last,
 @pytest.mark.parametrize("first", KINDS)
 @pytest.mark.parametrize("second", KINDS)
 def test_running_out_of_memory_changes_nothing(first: str, second: str, held: str) -> None:
-    graph = with_range(KINDS[first], KINDS[second], sizes=[6, 9])
+    graph = with_table(KINDS[first], KINDS[second], sizes=[6, 9])
     model = InferenceSession().load(graph)
     reference = InferenceSession().load(graph, reference=True)
     rng = np.random.default_rng(1)
@@ -130,11 +133,11 @@ def test_running_out_of_memory_changes_nothing(first: str, second: str, held: st
     for name, array in zip(state.names, arrays, strict=True):
         state.set(name, array)
 
-    def run(n: int, at: int) -> None:
+    def run(x: Array, at: int) -> None:
         if held == "state":
-            model.execute(n, at, state=state)
+            model.execute(x, at, state=state)
         else:
-            model.execute(n, at, *arrays)
+            model.execute(x, at, *arrays)
 
     def contents() -> list[Any]:
         return list(state.as_dict().values()) if held == "state" else arrays
@@ -142,26 +145,26 @@ def test_running_out_of_memory_changes_nothing(first: str, second: str, held: st
     for at in (1, 2, 0):
         before = [array.copy() for array in contents()]
         for _ in range(2):
-            with pytest.raises(ExecutionError, match="out of memory while it ran Range") as raised:
+            with pytest.raises(ExecutionError, match="out of memory while it ran Mul") as raised:
                 run(TOO_MANY, at)
             assert raised.value.code == "MG044"
             assert "may have changed" not in str(raised.value)
             for got, wanted in zip(contents(), before, strict=True):
                 np.testing.assert_array_equal(got, wanted)
-        run(4, at)
-        reference.execute(4, at, *expected)
+        run(FEW, at)
+        reference.execute(FEW, at, *expected)
         for got, wanted in zip(contents(), expected, strict=True):
             np.testing.assert_allclose(got, wanted, rtol=1e-6)
 
 
 def test_what_is_too_dear_to_keep_is_not_used_on() -> None:
-    model = InferenceSession().load(with_range(computed, last, sizes=[BIG, 5]))
+    model = InferenceSession().load(with_table(computed, last, sizes=[BIG, 5]))
     state, fine = model.new_state(), model.new_state()
     with pytest.raises(ExecutionError, match=r"out of memory[\s\S]*may have changed\s+b0\n?$"):
         model.execute(TOO_MANY, 1, state=state)
     assert state.to_numpy("b1").max() == 0
     for use in (
-        lambda: model.execute(4, 1, state=state),
+        lambda: model.execute(FEW, 1, state=state),
         lambda: state.to_numpy("b0"),
         state.as_dict,
         state.fork,
@@ -171,14 +174,14 @@ def test_what_is_too_dear_to_keep_is_not_used_on() -> None:
         with pytest.raises(StateError, match=r"half changed[\s\S]*b0[\s\S]*state\.reset") as raised:
             use()
         assert raised.value.code == "MG048"
-    model.execute(4, 1, state=fine)
+    model.execute(FEW, 1, state=fine)
     with pytest.raises(ExecutionError, match="may have changed"):
         model.execute(TOO_MANY, 1, np.zeros((BIG, 4), np.float32), np.zeros((5, 4), np.float32))
 
 
 @pytest.mark.parametrize("mend", ["reset", "reset one", "set", "load", "checkpoint"])
 def test_a_half_changed_state_is_mended(mend: str, tmp_path: Any) -> None:
-    model = InferenceSession(on_failure="poison").load(with_range(whole, sizes=[3]))
+    model = InferenceSession(on_failure="poison").load(with_table(whole, sizes=[3]))
     state = model.new_state()
     state.save(tmp_path / "s.safetensors")
 
@@ -205,7 +208,7 @@ def test_a_half_changed_state_is_mended(mend: str, tmp_path: Any) -> None:
             "load": lambda: state.load(tmp_path / "s.safetensors"),
         }[mend]()
     assert not state.doubtful
-    model.execute(4, 0, state=state)
+    model.execute(FEW, 0, state=state)
     assert state.to_numpy("b0").tolist() == [[1] * 4] * 3
 
 
