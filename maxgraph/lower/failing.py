@@ -5,11 +5,12 @@ to run before the first of its writers, then an execution that fails may leave t
 nodes are told apart, on the graph that is executed:
 
 - nodes that cannot fail: the type rules prove their shapes, the checks before them prove their indices, and their
-  results lie in memory that is bound before anything runs, are views, or are small;
-- nodes that fail only where memory runs out: the same, with a result that onnxruntime makes room for meanwhile;
+  results are views, or lie in memory that is bound before anything runs;
+- nodes that fail only where memory runs out: the same, with results that onnxruntime makes room for meanwhile;
 - all others: checks that are not certain to come first, and operators that are not listed here.
 
-Memory that a kernel takes for itself while it runs is counted as small.
+What a failure may overwrite is kept in each execution and put back, as long as that is in proportion to what is stored
+or to what may fail. Memory that a kernel takes for itself while it runs is not counted.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ..graph.ops.emitter import Handle, Window
 from ..graph.shape import Shape
-from ..graph.type import TensorType
+from ..graph.type import TensorType, static_dim
 from .buffers import BufferTrack
 from .kernels import METADATA_ONLY, VIEWS
 from .lowered import IndexInput, Region, RegionAxis, Risk
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
 
 __all__ = ["KEPT_BYTES", "SMALL_BYTES", "Failures", "name_nodes"]
 
-#: Results up to this size are not what memory runs out for.
+#: Results up to this size are hardly what memory runs out for.
 SMALL_BYTES = 64 * 1024
-#: Buffers up to this size are kept whole where it is not known beforehand which part is overwritten.
+#: Parts of buffers up to this size are kept whatever may fail, and whole buffers where it is not known which part is
+#: overwritten.
 KEPT_BYTES = 64 * 1024
 
 #: Operators that no data makes fail, once shapes and indices are right. They are all that lowerings emit, and what
@@ -86,7 +88,7 @@ class Failures:
         before = self.before(track)
         risk = self._after(before)
         if risk is Risk.MEMORY and not self._inferred:
-            # Looking closer, once, at the values that no type rule is about costs less than keeping buffers each time.
+            # Looking closer, once, at the values that no type rule is about may cost less than keeping a buffer.
             self._infer()
             risk = self._after(before)
         return risk
@@ -121,14 +123,15 @@ class Failures:
         self._risks = [self._risk(node) for node in self._executed.nodes]
 
     def kept(self, track: BufferTrack, risk: Risk) -> tuple[Region, ...]:
-        """What has to be kept so that a failure changes nothing, where that is in proportion to what is stored.
+        """What is kept so that a failure changes nothing; nothing where that would be out of proportion.
 
-        A buffer of which only a part is stored, at a place that the graph computes, is kept whole if it is small or
-        an operator may fail for another reason than memory.
+        That is, first, more than some KiB against the failure of a small value; and second, a whole large buffer of
+        which only parts are stored, at places that the graph computes, unless more than memory may fail.
         """
         if risk is Risk.NONE:
             return ()
-        whole = (Region(()),)
+        small = track.type.is_static and track.type.num_bytes <= KEPT_BYTES
+        whole = (Region(()),) if small or risk is not Risk.SMALL else ()
         regions = []
         for version in track.versions[1:]:
             store = version.store
@@ -136,8 +139,9 @@ class Failures:
                 return whole
             region = None if store.window is None else self._region(track.type.shape, store.window)
             if region is None:
-                small = track.type.is_static and track.type.num_bytes <= KEPT_BYTES
                 return whole if small or risk is Risk.DATA else ()
+            if not small and risk is Risk.SMALL and not _is_small(region, track.type.dtype.size_in_bytes):
+                return ()
             regions.append(region)
         return tuple(dict.fromkeys(regions))
 
@@ -169,13 +173,11 @@ class Failures:
             return Risk.DATA
         if not node.domain and node.op_type in VIEWS | METADATA_ONLY:
             return Risk.NONE
-        return Risk.NONE if all(self._has_room(name) for name in node.output if name) else Risk.MEMORY
-
-    def _has_room(self, name: str) -> bool:
-        """Whether a result is bound before anything runs, or small."""
-        if name in self._bound:
-            return True
-        return self._sizes.get(name, SMALL_BYTES + 1) <= SMALL_BYTES
+        made = [name for name in node.output if name and name not in self._bound]
+        if not made:
+            return Risk.NONE
+        small = all(self._sizes.get(name, SMALL_BYTES + 1) <= SMALL_BYTES for name in made)
+        return Risk.SMALL if small else Risk.MEMORY
 
 
 def name_nodes(executed: ExecutedGraph, guards: Collection[str]) -> bytes:
@@ -200,6 +202,11 @@ def _bound(e: GraphEmitter, executed: ExecutedGraph) -> Collection[str]:
         if name in executed.producer and symbols <= e.input_symbols:
             found.add(name)
     return found
+
+
+def _is_small(region: Region, itemsize: int) -> bool:
+    extents = [static_dim(axis.extent) for axis in region.axes]
+    return None not in extents and math.prod(extent or 0 for extent in extents) * itemsize <= KEPT_BYTES
 
 
 def _bodies(node: onnx.NodeProto) -> Iterable[onnx.GraphProto]:

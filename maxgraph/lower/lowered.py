@@ -60,13 +60,15 @@ class Risk(Enum):
     """What may fail in an execution that has begun to overwrite a buffer; a larger value includes the smaller ones.
 
     - NONE: nothing; that is proved.
+    - SMALL: onnxruntime may find no memory for small values in between, of some KiB each.
     - MEMORY: onnxruntime may find no memory for a value in between.
     - DATA: a check, or an operator of which nothing is known.
     """
 
     NONE = 0
-    MEMORY = 1
-    DATA = 2
+    SMALL = 1
+    MEMORY = 2
+    DATA = 3
 
 
 @dataclass(frozen=True, slots=True)
