@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["DEFAULT_LIMIT", "Entry", "Store", "default_folder", "default_limit", "open_store", "parse_size"]
+__all__ = ["DEFAULT_LIMIT", "Entry", "Store"]
 
 _MAGIC = b"MAXGKEPT"
 _HEAD = len(_MAGIC) + 32 + 4
@@ -40,9 +40,6 @@ _ENTRIES = 4096
 _WRITES_PER_LOOK = 64
 
 DEFAULT_LIMIT = 1 << 30
-_OFF = ("off", "0", "no", "false")
-_SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:I?B)?", re.ASCII | re.IGNORECASE)
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +87,8 @@ class Store:
 
     def problem(self) -> str | None:
         """Why the folder cannot be used; None if it can. It is made if it is not there."""
+        if not os.path.isabs(self.folder):  # the system knows no home, and this would be a place under any folder
+            return "it is not an absolute path"
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
         except (OSError, ValueError) as error:
@@ -98,6 +97,8 @@ class Store:
 
     def _suspicion(self) -> str | None:
         """Why nothing in the folder is to be believed: others may have written it."""
+        if not os.path.isabs(self.folder):
+            return "it is not an absolute path"
         try:
             found = os.stat(self.folder)
         except (OSError, ValueError):
@@ -250,38 +251,3 @@ def _parse_facts(text: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return facts if isinstance(facts, dict) else None
-
-
-def open_store() -> Store | None:
-    """The user's store; None where ``MAXG_CACHE`` is off, or ``MAXG_CACHE_SIZE`` cannot be understood."""
-    limit = default_limit()
-    if os.environ.get("MAXG_CACHE", "").lower() in _OFF or limit is None:
-        return None
-    return Store(default_folder(), limit)
-
-
-def default_folder() -> str:
-    """Where entries are kept: ``MAXG_CACHE_DIR``, or where the system keeps what may be lost (XDG on Linux)."""
-    given = os.environ.get("MAXG_CACHE_DIR")
-    if given:
-        return os.path.abspath(given)
-    from platformdirs import user_cache_dir
-
-    return user_cache_dir("maxgraph", appauthor=False)
-
-
-def default_limit() -> int | None:
-    """How many bytes may be kept: ``MAXG_CACHE_SIZE``, or 1 GiB. None: it cannot be understood."""
-    given = os.environ.get("MAXG_CACHE_SIZE")
-    return parse_size(given) if given else DEFAULT_LIMIT
-
-
-def parse_size(text: str) -> int | None:
-    """A number of bytes; None if the text is none.
-
-    Example:
-        >>> parse_size("512M"), parse_size("2 GiB"), parse_size("100"), parse_size("much")
-        (536870912, 2147483648, 100, None)
-    """
-    match = _SIZE.fullmatch(text.strip())
-    return int(match[1]) * _UNITS[match[2].upper()] if match else None

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maxgraph.store import DEFAULT_LIMIT, Store, default_folder, default_limit
+from maxgraph.store import DEFAULT_LIMIT, Store
+from maxgraph.user_store import default_folder, default_limit
 
 from ..console import note, number, safe, size, table
 

@@ -2,54 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.metadata as metadata
 import logging
 import os
-import platform
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
 
 from ..driver import Device
 from ..errors import MaxGraphError
-from ..store import Store, default_folder, default_limit, open_store
+from ..store import Store
+from ..user_store import default_folder, default_limit, open_store
+from .installed import Check, installed
 
 __all__ = ["Check", "checks"]
 
 _logger = logging.getLogger("maxgraph.engine")
-#: The packages that lowering and running need, by the name under which they are imported.
-_PACKAGES = {
-    "numpy": "numpy",
-    "onnx": "onnx",
-    "protobuf": "google.protobuf",
-    "ml_dtypes": "ml_dtypes",
-    "safetensors": "safetensors",
-}
-_RUNTIME = "onnxruntime"
-#: Providers that onnxruntime lists whatever the machine has: one calls a service, the other is always tried first.
+#: A provider that onnxruntime lists whatever the machine has: it calls a service.
 _NOT_TRIED = ("AzureExecutionProvider",)
-_DISTRIBUTION = "maxg"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What one check found.
-
-    Attributes:
-        name: What was checked.
-        status: "ok"; "absent" for what is not there and need not be; "broken" for what is there and does not work.
-        text: One line.
-        hint: How to mend it.
-        facts: The same for programs, such as a version.
-    """
-
-    name: str
-    status: str
-    text: str
-    hint: str | None = None
-    facts: Mapping[str, object] = field(default_factory=dict)
 
 
 def checks() -> Iterator[Check]:
@@ -60,7 +28,7 @@ def checks() -> Iterator[Check]:
         ['python', 'maxgraph', 'numpy']
     """
     for name, make in (
-        ("versions", _versions),
+        ("versions", installed),
         ("providers", _providers),
         ("self-test", _self_test),
         ("cache", _cache),
@@ -70,85 +38,6 @@ def checks() -> Iterator[Check]:
         except Exception as error:
             _logger.debug("doctor: %s", name, exc_info=error)
             yield Check(name, "broken", f"the check itself failed with {type(error).__name__}")
-
-
-# Versions -----------------------------------------------------------------------------------------------------------
-
-
-def _versions() -> Iterator[Check]:
-    wanted = _requirements()
-    yield _compared("python", platform.python_version(), wanted.get("python", ""))
-    from .. import __version__
-
-    yield _compared("maxgraph", __version__, "")
-    for distribution, module in _PACKAGES.items():
-        yield _installed(distribution, distribution, module, wanted)
-    yield from _runtime(wanted)
-
-
-def _runtime(wanted: dict[str, str]) -> Iterator[Check]:
-    """Every distribution of onnxruntime brings the same folder; of several, the one installed last has overwritten."""
-    found = _distributions_of(_RUNTIME)
-    yield _installed(_RUNTIME, found[0] if found else _RUNTIME, _RUNTIME, wanted)
-    if len(found) > 1:
-        keep = next((name for name in found if name.endswith("gpu")), found[0])
-        yield Check(
-            "clash",
-            "broken",
-            f"{' and '.join(found)} share a folder, and one has overwritten the other",
-            f"pip uninstall {' '.join(found)}; pip install {keep}",
-        )
-
-
-def _distributions_of(package: str) -> list[str]:
-    """The installed distributions that bring a package."""
-    return sorted(set(metadata.packages_distributions().get(package, [])))
-
-
-def _installed(label: str, distribution: str, module: str, wanted: dict[str, str]) -> Check:
-    try:
-        version = metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return Check(label, "broken", "not installed", f"pip install {label}")
-    try:
-        importlib.import_module(module)
-    except Exception as error:  # noqa: BLE001 - a broken package raises whatever it likes
-        reason = str(error).splitlines()[0] if isinstance(error, ImportError) and str(error) else type(error).__name__
-        return Check(
-            label, "broken", f"{version} cannot be imported: {reason[:200]}", f"pip install --force-reinstall {label}"
-        )
-    found = _compared(label, version, wanted.get(label, ""))
-    return found if distribution == label else replace(found, text=f"{found.text} ({distribution})")
-
-
-def _compared(label: str, version: str, wanted: str) -> Check:
-    """A version beside what is wanted, such as ``>=6.31.1,<8``."""
-    facts = {"version": version, "wanted": wanted or None}
-    for operator, bound in re.findall(r"(>=|<)\s*([\d.]+)", wanted):
-        if (_numbers(version) >= _numbers(bound)) != (operator == ">="):
-            text = f"{version}, and {wanted} is wanted"
-            return Check(label, "broken", text, f"pip install '{label}{wanted}'", facts)
-    return Check(label, "ok", f"{version} (wanted {wanted})" if wanted else version, facts=facts)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    numbers = [int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:3]]
-    return tuple(numbers + [0] * (3 - len(numbers)))
-
-
-def _requirements() -> dict[str, str]:
-    """The versions that our own distribution asks for, by name."""
-    try:
-        about = metadata.metadata(_DISTRIBUTION)
-        listed = metadata.requires(_DISTRIBUTION) or []
-    except metadata.PackageNotFoundError:  # run from a folder that was never installed
-        return {}
-    found = {"python": about["Requires-Python"] or ""}
-    for line in listed:
-        name, marker = re.split(r"(?=[<>=!~;\s])", line, maxsplit=1)[0], line.partition(";")[2]
-        if "extra" not in marker:
-            found[name] = line.removeprefix(name).partition(";")[0].strip()
-    return found
 
 
 # Providers ----------------------------------------------------------------------------------------------------------

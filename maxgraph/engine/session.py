@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..driver import CPU, Device
 from ..errors import InputError, InputTypeError, InternalError, suggest
 from ..graph.graph import Graph
-from ..store import open_store
+from ..user_store import open_store
 from .cache import CompileCache
 from .cells import initial_values
 from .devices import map_devices, provider_of

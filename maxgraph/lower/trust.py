@@ -12,7 +12,8 @@ import json
 import time
 from dataclasses import dataclass
 
-from ..store import Store, open_store
+from ..store import Store
+from ..user_store import open_store
 from .machine import machine_facts
 
 __all__ = ["KIND", "TESTED", "Verdict", "distrust", "is_tested", "onnxruntime_version", "self_test"]

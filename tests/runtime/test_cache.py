@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import maxgraph
-from maxgraph import store as store_module
 from maxgraph.dtype import DType
 from maxgraph.engine import InferenceSession, Model
 from maxgraph.engine import cache as cache_module
 from maxgraph.graph import BufferType, DeviceRef, Graph, TensorType, Weight, ops
 from maxgraph.lower import convert, machine
-from maxgraph.store import Store, open_store
+from maxgraph.store import Store
+from maxgraph.user_store import default_folder, open_store
 
 CPU = DeviceRef.CPU()
 X = np.linspace(-1, 1, 80, dtype=np.float32).reshape(2, 40)
@@ -300,7 +300,7 @@ def test_where_the_store_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setenv("MAXG_CACHE_SIZE", "2K")
     if sys.platform == "linux":
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        assert store_module.default_folder() == str(tmp_path / "maxgraph")
+        assert default_folder() == str(tmp_path / "maxgraph")
     store = open_store()
     assert store is not None
     assert store.limit == 2048

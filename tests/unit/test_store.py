@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from maxgraph import store as module
-from maxgraph.store import Store, parse_size
+from maxgraph.store import Store
+from maxgraph.user_store import parse_size
 
 
 def key_of(text: str) -> str:
@@ -149,7 +150,7 @@ def test_a_folder_of_another_user_is_not_used(store: Store, monkeypatch: pytest.
 def test_a_place_where_no_folder_can_be(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    for folder in (file, file / "below", tmp_path / "nul\0"):
+    for folder in (file, file / "below", tmp_path / "nul\0", "~/.cache/maxgraph", ""):
         store = Store(str(folder))
         assert store.problem() is not None
         assert store.get(KEY) is None
