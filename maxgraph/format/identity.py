@@ -14,6 +14,8 @@ from .mapped import MappedData
 
 __all__ = ["graph_digest"]
 
+_OURS = "maxgraph.graph.ops."
+
 
 def graph_digest(graph: Graph, weights: Mapping[str, ir.WeightInfo], *, hash_bytes: int) -> str | None:
     """A digest of all that a graph says, the elements of its weights and its source lines included.
@@ -26,8 +28,11 @@ def graph_digest(graph: Graph, weights: Mapping[str, ir.WeightInfo], *, hash_byt
         hash_bytes: So many bytes of weights in memory are hashed at most.
 
     Returns:
-        The digest, in hexadecimal; None if there are more weights in memory, or the graph cannot be written at all.
+        The digest, in hexadecimal; None if there are more weights in memory, if the graph cannot be written at all, or
+        if it has an op that is not ours, so that nobody knows when its meaning changes.
     """
+    if any(not node.op.__module__.startswith(_OURS) for node in graph.nodes()):
+        return None
     names = sorted({a.name for n in graph.nodes() for a in n.attributes.values() if isinstance(a, ir.WeightRef)})
     used = [weights[name] for name in names]
     in_memory = sum(w.type.num_bytes for w in used if not isinstance(w.data, MappedData))

@@ -238,6 +238,18 @@ def test_large_weights_in_memory_are_not_hashed(
     assert len(entries(folder)) == 1
 
 
+def test_an_op_of_somebody_elses_is_not_kept(
+    lowerings: Lowerings, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its code may change, and no version and no file of ours with it."""
+    monkeypatch.setattr(ops.transpose, "__module__", "somebody.elses")
+    for _ in range(2):
+        model = InferenceSession().load(program(), weights_registry=weights())
+    np.testing.assert_allclose(result(model), expected(weights()), rtol=1e-4)
+    assert lowerings.count == 2
+    assert not folder.exists()
+
+
 def test_initial_values_of_buffers_are_no_part_of_the_key(lowerings: Lowerings) -> None:
     def counting(start: float) -> Graph:
         with Graph("counting") as graph:
