@@ -28,6 +28,7 @@ __all__ = ["Bound"]
 #: Inputs up to this size are copied into memory that stays bound, which is cheaper than binding anew; larger ones are
 #: read where they lie.
 COPIED_INPUT_BYTES = 64 * 1024
+_DEAD = 0
 
 
 class Bound:
@@ -39,6 +40,7 @@ class Bound:
         layout: The sizes.
         owners: Who owns the caller's buffers.
         claim: Where they lie.
+        known: Which arrays they are, by id; of another length where one of them is gone.
         swaps: Buffers of the state whose two memories are exchanged, each with the one that is bound as the old value.
     """
 
@@ -46,16 +48,15 @@ class Bound:
         "_alive",
         "_back",
         "_binding",
-        "_known",
+        "_extra",
         "_large",
-        "_prepares",
         "_results",
         "_run",
         "_scratch",
-        "_take",
         "_undo",
         "_writes",
         "claim",
+        "known",
         "layout",
         "owners",
         "swaps",
@@ -88,8 +89,10 @@ class Bound:
                 self._bind_cell(buffer, state.cell(buffer.name))
                 self._keep(program, buffer, state.cell(buffer.name).allocate(layout.sizes), tensor_of)
         self._results = Results(program.lowered, program.session, self._binding, layout)
-        self._prepares = bool(self._scratch or self._large or self._results.prepares)
-        self._run, self._take = self._binding.run, self._results.take
+        self._run = self._binding.run
+        self._extra = bool(
+            self._scratch or self._large or self._back or self.swaps or self._undo or not self._results.simple
+        )
 
     def serves(self, layout: Layout, callers: Sequence[Array]) -> bool:
         """Whether a call with these sizes and these buffers can use it as it is."""
@@ -99,8 +102,8 @@ class Bound:
             for cell, array in self.swaps:
                 if cell.array is not array:
                     return False
-        if self._known != [*map(id, callers)]:
-            if len(self._known) != len(callers) or ranges_of(callers) != self.claim.ranges:
+        if self.known != [*map(id, callers)]:
+            if ranges_of(callers) != self.claim.ranges:
                 return False
             self._remember(callers)  # other arrays over the same memory
         return True
@@ -114,25 +117,42 @@ class Bound:
         """
         for at, memory, index in self._writes:
             memory[index] = tensors[at]
-        alive = self._prepare(tensors) if self._prepares else None
-        kept = self._undo.keep(tensors, callers) if self._undo else None
+        if self._extra:
+            return self._run_with_extras(tensors, callers)
+        values = []
         try:
             self._run()
-            values = self._take()
+            for result in self._results.memories:
+                values.append(result.copy())
         except Exception as error:  # noqa: BLE001 - onnxruntime has many
-            if kept is not None:
-                for part, copy in kept:
-                    part[...] = copy
             raise OrtFailure(str(error)) from None
-        del alive
-        # From here on nothing can fail: buffers with two memories take over their new values.
-        if self._back:
-            for at, memory in self._back:
-                callers[at][...] = memory
-        if self.swaps:
-            for cell, _ in self.swaps:
-                cell.swap()
         return values
+
+    def _run_with_extras(self, tensors: Sequence[Array], callers: Sequence[Array]) -> list[Array]:
+        """The same where there is more to do than to run, and to copy the results out of memory that stays bound."""
+        alive = self._prepare(tensors)
+        kept = self._undo.keep(tensors, callers)
+        try:
+            self._run()
+            values = self._results.take()
+        except Exception as error:  # noqa: BLE001 - onnxruntime has many
+            for part, copy in kept:
+                part[...] = copy
+            raise OrtFailure(str(error)) from None
+        except BaseException:
+            # An interrupt. It is raised when onnxruntime is done, so all buffers have to take over what it made.
+            self._commit(callers)
+            raise
+        del alive
+        self._commit(callers)
+        return values
+
+    def _commit(self, callers: Sequence[Array]) -> None:
+        """Lets buffers with two memories take over their new values; nothing in it can fail."""
+        for at, memory in self._back:
+            callers[at][...] = memory
+        for cell, _ in self.swaps:
+            cell.swap()
 
     def _prepare(self, tensors: Sequence[Array]) -> list[Array]:
         """What is bound anew in each call; gives the arrays that must live until the run is over."""
@@ -146,9 +166,9 @@ class Bound:
             self._undo.add(memory, buffer.type.shape, buffer.kept, self.layout.sizes, tensor_of)
 
     def _remember(self, callers: Sequence[Array]) -> None:
-        # An id says that it is the same array only while that lives: when one of them dies, all are forgotten.
-        known = self._known = [id(array) for array in callers]
-        self._alive = [weakref.ref(array, lambda _: known.clear()) for array in callers]
+        # An id says that it is the same array only while that lives: when one of them dies, no list of ids is equal.
+        known = self.known = [id(array) for array in callers]
+        self._alive = [weakref.ref(array, lambda _: known.append(_DEAD)) for array in callers]
         self.claim = Claim(ranges_of(callers))
         self.owners = Owners(callers)
 

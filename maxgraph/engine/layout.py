@@ -53,7 +53,7 @@ class Layout:
         """
         for tensor, low, high, size, check in self.ranges:
             array = tensors[tensor]
-            if array.ndim == 0 and array.item() >= 0 and low <= array.item() <= high:
+            if array.ndim == 0 and low <= array.item() <= high and low >= 0:
                 continue  # the quick answer for most
             for value in array.reshape(-1).tolist():
                 if not low <= (value if value >= 0 else value + size) <= high:
