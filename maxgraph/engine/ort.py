@@ -48,7 +48,7 @@ class OrtSession:
         weights: Its external initialisers, as onnxruntime's values; they are kept alive.
         allow_fallback: Whether nodes that an accelerator cannot run may run on the CPU.
         capture: Whether the model is run as CUDA graphs.
-        graph: The graph that was lowered, for errors.
+        graph: The graph that was lowered, to name nodes that would fall back.
 
     Attributes:
         outputs: The names of all its outputs.
@@ -66,9 +66,9 @@ class OrtSession:
         device_id: int,
         threads: int,
         weights: Mapping[str, Any],
-        graph: Graph,
         allow_fallback: bool = False,
         capture: bool = False,
+        graph: Graph | None = None,
     ) -> None:
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -86,7 +86,7 @@ class OrtSession:
             self._session = onnxruntime.InferenceSession(model, options, providers=providers, disable_fallback=1)
         except Exception as error:  # noqa: BLE001 - onnxruntime has many
             _logger.debug("onnxruntime: %s", error)
-            refusal = refuse_fallback(model, options, providers, provider, graph) if strict else None
+            refusal = refuse_fallback(model, options, providers, provider, graph) if strict and graph else None
             if refusal is not None:
                 raise refusal from None
             raise InternalError(
