@@ -62,7 +62,8 @@ def _changed(node: str, lowered: Lowered, *, is_check: bool, restored: bool) -> 
     for buffer in lowered.buffers:
         lives = buffer.state is None or not buffer.state.scratch
         written = lives and bool(buffer.versions) and buffer.plan.mode.shares_memory
-        early = number is not None and buffer.before >> int(number[1]) & 1  # it runs before the first write
+        # Whether the node runs before the first write.
+        early = number is not None and bool(buffer.before) and int(buffer.before, 16) >> int(number[1]) & 1
         if is_check and buffer.risk is not Risk.DATA:
             early = True  # and so does a check, if the plan does not say otherwise
         if written and not early and not (restored and buffer.kept):

@@ -130,7 +130,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
                     track.type.shape,
                     tuple(Version(v.name, v.shape) for v in kept),
                     rows[info.name],
-                    failures.before(track),
+                    failures.before_text(track),
                     risk,
                     failures.kept(track, risk),
                 )

@@ -85,6 +85,8 @@ class Failures:
     def of(self, track: BufferTrack) -> Risk:
         """What may fail once the buffer's memory has been written to."""
         before = self.before(track)
+        if before is None:
+            return Risk.NONE
         risk = self._after(before)
         if risk is Risk.MEMORY and not self._inferred:
             # Looking closer, once, at the values that no type rule is about may cost less than keeping a buffer.
@@ -92,19 +94,22 @@ class Failures:
             risk = self._after(before)
         return risk
 
-    def before(self, track: BufferTrack) -> int:
-        """The nodes that have run when the buffer's memory is first written to: bit i stands for node i; -1: all.
+    def before(self, track: BufferTrack) -> int | None:
+        """The nodes that have run when the buffer's own memory is first written to, if it is: bit i stands for node i.
 
         Every other writer comes after the first one, which the proof says.
         """
         if not track.shared or len(track.versions) == 1:
-            return -1
+            return None
         return self._executed.ancestors[min(self._executed.producer[v.name] for v in track.versions[1:])]
+
+    def before_text(self, track: BufferTrack) -> str:
+        """The same as `BufferBinding.before` has it."""
+        before = self.before(track)
+        return "" if before is None else f"{before:x}"
 
     def _after(self, before: int) -> Risk:
         """The largest risk of the nodes that are not among these."""
-        if before == -1:
-            return Risk.NONE
         later = [risk for at, risk in enumerate(self._risks) if not before >> at & 1]
         return max([self._at_end, *later], key=lambda risk: risk.value)
 

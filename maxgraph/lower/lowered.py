@@ -112,8 +112,8 @@ class BufferBinding:
         versions: Its values after each store. Where ``plan.mode.shares_memory``, all of them are bound to the
             buffer's own memory; else there is at most one, bound to a second memory.
         plan: Its row of the plan.
-        before: The nodes that have run when its own memory is first written to: bit i stands for the node that is
-            called ``n<i>``; -1 stands for all.
+        before: The nodes that have run when its own memory is first written to, as a hexadecimal number: bit i stands
+            for the node that is called ``n<i>``. Empty where its own memory is not written to while the graph runs.
         risk: What may fail once its own memory has been written to.
         kept: What the engine keeps while the graph runs, and puts back if it fails; nothing where that is not
             needed, or too dear.
@@ -127,7 +127,7 @@ class BufferBinding:
     onnx_shape: Shape
     versions: tuple[Version, ...]
     plan: BufferPlan
-    before: int = -1
+    before: str = ""
     risk: Risk = Risk.NONE
     kept: tuple[Region, ...] = ()
 
