@@ -153,7 +153,7 @@ class InferenceSession:
         session = None
         if lowered.model:
             session = OrtSession(
-                lowered.model,
+                lowered.entry.model if lowered.entry else lowered.model,
                 provider=provider,
                 device_id=device_id,
                 threads=self._threads,

@@ -20,6 +20,7 @@ from .lowered import (
 )
 from .plan import Plan
 from .planner import Planned, plan_buffers
+from .views import bind_views
 
 if TYPE_CHECKING:
     import numpy as np
@@ -141,9 +142,10 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         for at, ((name, value), onnx_name) in enumerate(zip(graph.results, e.output_names, strict=True))
     )
     external = [t.name for t in planned.executed.graph.initializer if t.data_location == t.EXTERNAL]
+    model = name_nodes(planned.executed, e.guards) if planned.optimised.model else b""
     return Lowered(
         graph_name=graph.name,
-        model=name_nodes(planned.executed, e.guards) if planned.optimised.model else b"",
+        model=model,
         opset=e.onnx.opset,
         provider=provider,
         inputs=tuple(inputs),
@@ -156,6 +158,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         guards=dict(e.guards),
         prints=tuple(PrintBinding(name, label, type_) for name, label, type_ in e.prints),
         plan=planned.plan,
+        entry=bind_views(planned.executed) if model else None,
     )
 
 

@@ -15,9 +15,11 @@ from .plan import BufferPlan, Plan
 __all__ = [
     "BufferBinding",
     "DimCheck",
+    "Entry",
     "ExternalWeight",
     "IndexCheck",
     "IndexInput",
+    "InputView",
     "Lowered",
     "PrintBinding",
     "Region",
@@ -180,6 +182,30 @@ class ExternalWeight:
 
 
 @dataclass(frozen=True, slots=True)
+class InputView:
+    """An input over the memory of another one, under another shape."""
+
+    source: str
+    name: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A form of the model that is quicker to call.
+
+    Attributes:
+        model: The model with some inputs under several shapes, and fewer nodes.
+        views: The inputs that it has in addition.
+        unread: The inputs that it does not have any more.
+    """
+
+    model: bytes
+    views: tuple[InputView, ...]
+    unread: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Lowered:
     """A graph, lowered, optimised and proved for one provider.
 
@@ -190,6 +216,7 @@ class Lowered:
         buffers: The buffers, in the order of the signature.
         constants: ONNX outputs that are no node's result, so that onnxruntime gives its own memory for them: their
             results are copied out.
+        entry: The same model in a form that is quicker to call; None if there is none.
         guards: The message and line of each check inside the graph, by the name of the node that fails.
     """
 
@@ -207,3 +234,4 @@ class Lowered:
     guards: dict[str, tuple[str, SourceLocation | None]]
     prints: tuple[PrintBinding, ...]
     plan: Plan
+    entry: Entry | None = None
