@@ -84,6 +84,7 @@ def _headline(opened: MaxgFile) -> str:
         number(nodes, "op"),
         number(len(opened.graph.weights), "weight"),
         size(opened.file_length),
+        *([f"weights in {number(len(opened.external), 'file')} beside it"] if opened.external else []),
         f"id {opened.model_id[:12]}",
     ]
     return " · ".join(facts)
@@ -153,7 +154,12 @@ def _constant(node: Any, numbers: Any) -> str:
 
 
 def _weights(opened: MaxgFile) -> list[dict[str, Any]]:
-    return [{"name": w.name, "type": str(w.type), "bytes": w.type.num_bytes} for w in opened.graph.weights.values()]
+    rows = []
+    for weight in opened.graph.weights.values():
+        place = getattr(weight.data, "place", None)
+        file = place.file.name if place is not None and place.file is not None else None
+        rows.append({"name": weight.name, "type": str(weight.type), "bytes": weight.type.num_bytes, "file": file})
+    return rows
 
 
 def _plan(opened: MaxgFile) -> list[dict[str, Any]]:
@@ -233,5 +239,6 @@ def _text(name: str, rows: list[dict[str, Any]]) -> str:
         total = [f"{rows[-1]['offset'] + rows[-1]['bytes']:#010x}", str(sum(r["bytes"] for r in rows)), "end: no gaps"]
         return table([[safe(cell) for cell in row] for row in [*cells, total]], right=[1])
     if name == "weights":
-        return table([["weight", safe(r["name"]), r["type"], size(r["bytes"])] for r in rows], right=[3])
+        cells = [["weight", r["name"], r["type"], size(r["bytes"]), r["file"] or ""] for r in rows]
+        return table([[safe(cell) for cell in row] for row in cells], right=[3])
     return table([[safe(str(value), 200) for value in row.values()] for row in rows])

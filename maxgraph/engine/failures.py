@@ -25,7 +25,7 @@ def explain(text: str, lowered: Lowered, *, restored: bool) -> tuple[MaxGraphErr
         restored: Whether what was to be kept of the buffers is in its place again.
     """
     _logger.debug("onnxruntime: %s", text)  # for those who debug maxgraph itself
-    nodes = _NODE.findall(text)  # a node inside another comes after it
+    nodes = _NODE.findall(text)  # a node in a branch or a loop is named behind that
     guard = next((lowered.guards[name] for _, name in nodes if name in lowered.guards), None)
     changed = _changed(nodes[0][1] if nodes else "", lowered, is_check=guard is not None, restored=restored)
     details = [("may have changed", ", ".join(changed))] if changed else []

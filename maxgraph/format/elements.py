@@ -24,6 +24,7 @@ class Elements:
     """The bytes of one weight.
 
     Attributes:
+        type, data: Its type, and where its elements come from.
         length: How many bytes the file has of it.
 
     Raises:
@@ -35,6 +36,7 @@ class Elements:
 
         self._digest = data.place.sha256 if isinstance(data, MappedData) else None
         self._array = np.asarray(data.numpy())
+        self.type, self.data = type_, data
         self._packed = is_packed(type_.dtype)
         self.length = type_.num_bytes
         given, wanted = self._array.dtype, type_.dtype.to_numpy()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 
 from ..errors import UsageError
@@ -11,11 +10,13 @@ from ..graph import ir
 from ..graph.graph import Graph
 from .decode_graph import decode_graph
 from .decode_metadata import decode_metadata
-from .decode_weights import check_blobs
+from .decode_weights import ExternalFile, check_blobs
 from .errors import escaped, fail
+from .external import ExternalMap, external_maps
 from .header import parse_header, program_hash
 from .limits import DEFAULT_LIMITS, Limits
 from .mapped import MappedData, MappedFile
+from .opening import open_regular
 from .preamble import MAJOR, PREAMBLE_BYTES, Preamble
 from .sections import Section, sections_of
 
@@ -35,6 +36,7 @@ class MaxgFile:
         producer: What wrote it, safe to print.
         metadata: Text for people, by key; as the file has it, so not safe to print.
         sections: Every byte of the file, in order.
+        external: The files beside it that hold weights.
     """
 
     path: str
@@ -48,6 +50,7 @@ class MaxgFile:
     header_length: int
     file_length: int
     sections: tuple[Section, ...]
+    external: tuple[ExternalFile, ...]
 
 
 def load(path: str | os.PathLike[str]) -> Graph:
@@ -86,8 +89,8 @@ def open_file(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> 
     return open_mapped(path, limits)[0]
 
 
-def open_mapped(path: str | os.PathLike[str], limits: Limits) -> tuple[MaxgFile, MappedFile]:
-    """The same, and the open file itself."""
+def open_mapped(path: str | os.PathLike[str], limits: Limits) -> tuple[MaxgFile, MappedFile, list[ExternalMap]]:
+    """The same, the open file itself, and the files beside it."""
     name = os.fsdecode(path)
     file = MappedFile(_open(name), name)  # it closes the descriptor, whatever happens
     try:
@@ -98,8 +101,10 @@ def open_mapped(path: str | os.PathLike[str], limits: Limits) -> tuple[MaxgFile,
     model = parse_header(header, preamble)
     check_blobs(model, preamble, limits)
     graph, weights = decode_graph(model, preamble, limits)
+    beside = external_maps(name, weights)
     for weight in weights:
-        graph.weights[weight.name] = ir.WeightInfo(weight.name, weight.type, MappedData(file, weight))
+        source = file if weight.file is None else beside[weight.file]
+        graph.weights[weight.name] = ir.WeightInfo(weight.name, weight.type, MappedData(source, weight))
     opened = MaxgFile(
         path=name,
         graph=graph,
@@ -112,23 +117,16 @@ def open_mapped(path: str | os.PathLike[str], limits: Limits) -> tuple[MaxgFile,
         header_length=preamble.header_length,
         file_length=preamble.file_length,
         sections=sections_of(preamble, weights),
+        external=tuple(beside),
     )
-    return opened, file
+    return opened, file, [*beside.values()]
 
 
 def _open(path: str) -> int:
-    # A pipe must not make it wait, and a program that is started must not inherit it.
-    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        descriptor = os.open(path, flags)
+        return open_regular(path)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise _unreadable(path, error) from None
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(descriptor)
-        what = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
-        raise UsageError(f"{escaped(path)} {what}", code="MG050", help="name a .maxg file")
-    return descriptor
 
 
 def _unreadable(path: str, error: OSError | ValueError) -> UsageError:

@@ -6,7 +6,7 @@ import hashlib
 import mmap
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..dtype import DType
 from .decode_weights import PlacedWeight
@@ -16,9 +16,23 @@ from .packed import is_packed, unpack
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["MappedData", "MappedFile"]
+__all__ = ["Mapped", "MappedData", "MappedFile"]
 
 _CHUNK = 1 << 20
+
+
+class Mapped(Protocol):
+    """A file that can be mapped.
+
+    Attributes:
+        path: Its name, for messages.
+    """
+
+    path: str
+
+    def map(self) -> mmap.mmap:
+        """The whole file, read-only."""
+        ...
 
 
 class MappedFile:
@@ -60,12 +74,17 @@ class MappedData:
 
     __slots__ = ("_checked", "_file", "_lock", "_unpacked", "place")
 
-    def __init__(self, file: MappedFile, place: PlacedWeight) -> None:
+    def __init__(self, file: Mapped, place: PlacedWeight) -> None:
         self.place = place
         self._file = file
         self._checked = not place.length
         self._unpacked: bytes | None = None
         self._lock = threading.Lock()
+
+    @property
+    def path(self) -> str:
+        """The file that they lie in."""
+        return self._file.path
 
     def check(self) -> None:
         """Compares the bytes with their digest, once.

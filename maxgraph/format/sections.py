@@ -28,7 +28,7 @@ def sections_of(preamble: Preamble, weights: Iterable[PlacedWeight]) -> tuple[Se
     end = PREAMBLE_BYTES + preamble.header_length
     by_offset: dict[int, list[PlacedWeight]] = {}
     for weight in weights:
-        if weight.length:
+        if weight.length and weight.file is None:
             by_offset.setdefault(weight.offset, []).append(weight)
     for offset, tied in sorted(by_offset.items()):
         if offset > end:

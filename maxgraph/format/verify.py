@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from .errors import need
+from .external import ExternalMap
 from .file import MaxgFile, open_mapped
 from .limits import DEFAULT_LIMITS
 from .mapped import MappedData
@@ -14,7 +15,7 @@ __all__ = ["verify"]
 
 
 def verify(path: str | os.PathLike[str]) -> MaxgFile:
-    """Checks every byte of a file: the header, all digests, and that padding is zero.
+    """Checks every byte of a file: the header, all digests, zero padding, and the files beside it.
 
     Returns:
         What is known of the file, as `open_file` gives it.
@@ -25,7 +26,7 @@ def verify(path: str | os.PathLike[str]) -> MaxgFile:
     """
     from concurrent.futures import ThreadPoolExecutor  # here, because `load` imports this module and needs no threads
 
-    opened, file = open_mapped(path, DEFAULT_LIMITS)
+    opened, file, beside = open_mapped(path, DEFAULT_LIMITS)
     for section in opened.sections:
         if section.name == PADDING:
             padding = file.map()[section.offset : section.offset + section.length]
@@ -33,4 +34,5 @@ def verify(path: str | os.PathLike[str]) -> MaxgFile:
     weights = [weight.data for weight in opened.graph.weights.values()]
     with ThreadPoolExecutor() as pool:  # hashing releases the interpreter's lock
         list(pool.map(MappedData.check, (data for data in weights if isinstance(data, MappedData))))
+        list(pool.map(ExternalMap.check, beside))
     return opened

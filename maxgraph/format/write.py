@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 from ..errors import FormatError, GraphTypeError, InputError, UsageError, suggest
 from ..graph import ir
 from ..graph.graph import Graph
+from ..v1 import model_pb2
 from .blobs import place_blobs, write_sparse
 from .decode_graph import decode_graph
 from .decode_metadata import decode_metadata
 from .decode_weights import check_blobs
 from .elements import Elements
 from .encode import encode
+from .features import EXTERNAL_WEIGHTS
 from .header import parse_header
 from .limits import DEFAULT_LIMITS
 from .preamble import MINOR, PREAMBLE_BYTES, Preamble, section_start
+from .references import declare_files, find_references
 from .replace import replacing
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ def save(
     weights: Mapping[str, np.ndarray[Any, Any]] | None = None,
     metadata: Mapping[str, str] | None = None,
     strip_debug: bool = False,
+    external: bool = False,
 ) -> str:
     """Writes a graph to a ``.maxg`` file.
 
@@ -47,6 +51,9 @@ def save(
         weights: Elements of the graph's weights that it does not hold yet, by name.
         metadata: Text for people, by key, such as ``license``.
         strip_debug: Leave out source lines and value names.
+        external: Leave weights that are tensors of safetensors files in the folder of `path` where they are, and name
+            these files with their sizes and digests. The elements must be mapped: `maxgraph.load` and
+            `maxgraph.graph.weights.load_weights` give such, and so does `numpy.memmap`.
 
     Returns:
         The model's id.
@@ -66,7 +73,7 @@ def save(
     Raises:
         TypeError: `graph` is no Graph.
         ValueError: The graph has no output, a weight is missing or does not fit, the graph is more than a file can
-            hold, or the folder is not there.
+            hold, the folder is not there, or, with `external`, a file of weights lies elsewhere.
         OSError: The file cannot be written.
     """
     if not isinstance(graph, Graph):
@@ -74,17 +81,20 @@ def save(
     from .. import __version__
 
     model = encode(graph, version=__version__, metadata=_checked_metadata(metadata or {}), strip_debug=strip_debug)
-    blobs = place_blobs(model, _elements(graph, [entry.name for entry in model.weights], weights or {}))
+    target = os.fsdecode(path)
+    elements = _elements(graph, [entry.name for entry in model.weights], weights or {})
+    outside = _references(model, elements, os.path.dirname(os.path.abspath(target))) if external else {}
+    blobs = place_blobs(model, elements, outside)
     header = model.SerializeToString(deterministic=True)
     start = section_start(len(header))
-    length = start + model.blobs[-1].offset + model.blobs[-1].length if blobs else PREAMBLE_BYTES + len(header)
+    length = start + blobs[-1][0] + blobs[-1][1].length if blobs else PREAMBLE_BYTES + len(header)
     preamble = Preamble(MINOR, len(header), length, hashlib.sha256(header).digest())
     _check_readable(graph, preamble, header)
-    with replacing(os.fsdecode(path)) as file:
+    with replacing(target) as file:
         file.write(preamble.pack())
         file.write(header)
-        for entry, elements in zip(model.blobs, blobs, strict=True):
-            write_sparse(file, start + entry.offset, elements)
+        for offset, piece in blobs:
+            write_sparse(file, start + offset, piece)
         file.truncate(length)
     return preamble.model_id
 
@@ -118,6 +128,16 @@ def _elements(graph: Graph, names: list[str], given: Mapping[str, np.ndarray[Any
             )
         found[name] = Elements(name, info.type, data)
     return found
+
+
+def _references(model: model_pb2.Model, elements: Mapping[str, Elements], folder: str) -> dict[str, tuple[int, int]]:
+    """The weights that stay in files beside the one that is written; the model names these files."""
+    found, paths = find_references({name: (e.type, e.data) for name, e in elements.items()}, folder)
+    numbers = declare_files(model, paths)
+    if numbers:
+        model.required_features.append(EXTERNAL_WEIGHTS)
+        model.required_features.sort()
+    return {name: (numbers[reference.file], reference.offset) for name, reference in found.items()}
 
 
 def _check_readable(graph: Graph, preamble: Preamble, header: bytes) -> None:

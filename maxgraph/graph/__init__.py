@@ -3,6 +3,7 @@
 from . import dtype_promotion, ops
 from .dim import AlgebraicDim, Dim, DimLike, StaticDim, SymbolicDim
 from .graph import Graph
+from .module import Module
 from .shape import Shape, ShapeLike
 from .type import BufferType, DeviceKind, DeviceRef, TensorType, Type
 from .value import BufferValue, BufferValueLike, TensorValue, TensorValueLike, Value
@@ -18,6 +19,7 @@ __all__ = [
     "Dim",
     "DimLike",
     "Graph",
+    "Module",
     "Shape",
     "ShapeLike",
     "StaticDim",

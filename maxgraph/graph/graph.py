@@ -6,14 +6,16 @@ import inspect
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..errors import GraphTypeError, NoGraphError, TypeRuleError, UnsupportedError, user_location
 from . import ir
 from .coerce import tensor_of
+from .module import Module
 from .names import caller, check_name, local_names, unique
-from .type import BufferType, TensorType, Type
+from .type import BufferType, DeviceRef, TensorType, Type
 from .value import TensorValue, TensorValueLike, Value, check_same_graph
 from .weight import Weight
 
@@ -48,6 +50,9 @@ class Graph:
         input_types: A type for each input. A `BufferType` is memory that the caller passes and the graph changes.
         path: Not supported (MAX reads its own IR from there).
         *args: Passed on to `forward` after the inputs.
+        custom_extensions, kernel_library: Not supported (MAX loads kernels written in Mojo from there).
+        module: A container that the graph is put into.
+        strict_device_placement, is_device_graph: Of no effect: operands on different devices are always refused.
         input_names: A name for each input; `names` says what they are called otherwise.
         **kwargs: Passed on to `forward`.
 
@@ -77,20 +82,31 @@ class Graph:
         input_types: Iterable[Type] = (),
         path: Path | None = None,
         *args: Any,
+        custom_extensions: Iterable[Path] = (),
+        kernel_library: object = None,
+        module: Module | None = None,
+        strict_device_placement: object = None,
+        is_device_graph: bool = False,
         input_names: Sequence[str] | None = None,
         **kwargs: Any,
     ) -> None:
+        del strict_device_placement, is_device_graph  # operands on different devices are always refused
+        _refuse_extensions([*custom_extensions, *([] if kernel_library is None else [kernel_library])])
         if path is not None:
             raise UnsupportedError(
                 "Graph(path=...) reads MAX's own IR", code="MG017", help="use maxgraph.load(path) for a .maxg file"
             )
         self.name = check_name(name, "a graph")
         self.body = ir.Block()
+        self._blocks = [self.body]
         self.weights: dict[str, ir.WeightInfo] = {}
         self.signature: list[ir.InputInfo] = []
         self.results: list[tuple[str, ir.Value]] = []
         self._weight_values: dict[str, TensorValue] = {}
         self._finished = False
+        self._calls = 0
+        if module is not None:
+            module.add(self)
         types: list[TensorType | BufferType] = list(input_types)  # type: ignore[arg-type]  # checked below
         for at, kind in enumerate(types):
             if not isinstance(kind, (TensorType, BufferType)):
@@ -169,12 +185,19 @@ class Graph:
             **named: Tensors with explicit names, after the others.
 
         Raises:
-            ValueError: It was called before, or a value belongs to another graph.
+            ValueError: It was called before or inside a branch, or a value belongs to another graph or to a branch.
             TypeError: Something is no tensor; a buffer is a result by itself, so load it.
         """
         if self._finished:
             raise TypeRuleError(
                 f"graph `{self.name}` already has its outputs", code="MG005", where=user_location(columns=True)
+            )
+        if len(self._blocks) > 1:
+            raise TypeRuleError(
+                f"graph `{self.name}` cannot end inside a branch or a loop",
+                code="MG005",
+                where=user_location(columns=True),
+                help="return the values from the function instead",
             )
         values = [tensor_of(v, what=f"output {at}").to_mlir() for at, v in enumerate(outputs)]
         explicit = [tensor_of(v, what=f"output `{name}`").to_mlir() for name, v in named.items()]
@@ -217,16 +240,79 @@ class Graph:
                 where=user_location(columns=True),
             )
         if weight.name not in self._weight_values:
-            self._weight_values[weight.name] = ops.constant_external(weight.name, weight.type)
+            with self.at_the_top():  # so that every block sees it
+                self._weight_values[weight.name] = ops.constant_external(
+                    weight.name, weight.type, is_placeholder=weight.is_placeholder
+                )
         return self._weight_values[weight.name]
+
+    def add_subgraph(
+        self,
+        name: str,
+        forward: Callable[..., Value | Iterable[Value] | dict[str, Value] | None] | None = None,
+        input_types: Iterable[Type] = (),
+        path: Path | None = None,
+        custom_extensions: Iterable[Path] = (),
+        devices: Iterable[DeviceRef] = (),
+    ) -> Graph:
+        """A graph to be called from this one, by `ops.call`.
+
+        Args:
+            name: An identifier.
+            forward: As for a graph; without it, use the result as a context manager.
+            input_types: A type for each input; dims may be symbols of their own.
+            path: Not supported, as for a graph.
+            custom_extensions: Not supported: MAX's own kernels cannot be loaded.
+            devices: Ignored: there are no chains of effects for each device here.
+        """
+        del devices
+        _refuse_extensions(custom_extensions)
+        return Graph(name, forward, input_types, path)
+
+    def copy(self) -> Graph:
+        """A graph of its own with the same inputs, nodes and outputs.
+
+        Raises:
+            ValueError: It has no output yet.
+        """
+        if not self._finished:
+            raise TypeRuleError(
+                f"graph `{self.name}` has no output yet", code="MG005", where=user_location(columns=True)
+            )
+        from .inline import Inliner
+
+        given = [info for info in self.signature if info.state is None]
+        other = Graph(self.name, input_types=[i.value.type for i in given], input_names=[i.name for i in given])
+        other.source_root = self.source_root
+        results = Inliner(self, other).run([info.value for info in other.signature])
+        other.finish(zip([name for name, _ in self.results], results, strict=True))
+        return other
+
+    @contextmanager
+    def profile_scope(self, name: str, color: object = None) -> Iterator[None]:
+        """MAX's scope for its profiler; of no effect here, where each node keeps its line of the program."""
+        del name, color
+        yield
+
+    def count_call(self) -> int:
+        """A number for the next call of another graph."""
+        self._calls += 1
+        return self._calls
 
     # What ops and the file reader use -----------------------------------------------------------------------------
 
-    def new_weight(self, name: str | None, type: TensorType, data: ir.TensorData | None) -> ir.WeightRef:  # noqa: A002
+    def new_weight(
+        self,
+        name: str | None,
+        type: TensorType,  # noqa: A002 - the attribute's name
+        data: ir.TensorData | None,
+        *,
+        placeholder: bool = False,
+    ) -> ir.WeightRef:
         """Registers a weight; without a name it is numbered."""
         if name is None:
             name = unique(None, "constant", set(self.weights))
-        self.weights[check_name(name, "a weight")] = ir.WeightInfo(name, type, data)
+        self.weights[check_name(name, "a weight")] = ir.WeightInfo(name, type, data, placeholder)
         return ir.WeightRef(name)
 
     def new_state(self, state: ir.StateInfo) -> Value:
@@ -244,7 +330,49 @@ class Graph:
     @property
     def block(self) -> ir.Block:
         """Where new nodes go."""
-        return self.body
+        return self._blocks[-1]
+
+    @contextmanager
+    def inside(self, block: ir.Block) -> Iterator[None]:
+        """Lets new nodes go into a block of a node that is being made.
+
+        Raises:
+            ValueError: Blocks are nested deeper than a file can hold.
+        """
+        if len(self._blocks) > ir.BLOCK_DEPTH:
+            raise TypeRuleError(
+                f"branches and loops are nested over {ir.BLOCK_DEPTH} deep",
+                code="MG045",
+                where=user_location(columns=True),
+                help="write the inner part as a graph of its own, or as a loop",
+            )
+        self._blocks.append(block)
+        try:
+            yield
+        finally:
+            self._blocks.pop()
+
+    @contextmanager
+    def at_the_top(self) -> Iterator[None]:
+        """Lets new nodes go into the body, whatever block is open: what is defined there is seen in all blocks."""
+        open_blocks, self._blocks = self._blocks, [self.body]
+        try:
+            yield
+        finally:
+            self._blocks = open_blocks
+
+    def new_value(
+        self,
+        type: TensorType | BufferType,  # noqa: A002 - the attribute's name
+        node: ir.Node | None = None,
+    ) -> ir.Value:
+        """A value that the open block defines."""
+        block = self._blocks[-1]
+        return ir.Value(type, self, node, block=None if block is self.body else block)
+
+    def sees(self, value: ir.Value) -> bool:
+        """Whether the block that defines a value is open."""
+        return value.graph is self and (value.block is None or value.block in self._blocks)
 
     def finish(self, outputs: Iterable[tuple[str, ir.Value]]) -> None:
         """Ends a graph that was read from a file."""
@@ -266,19 +394,25 @@ class Graph:
 
     def nodes(self) -> Iterator[ir.Node]:
         """Every node, nested blocks before the node that holds them."""
-
-        def walk(block: ir.Block) -> Iterator[ir.Node]:
-            for node in block.nodes:
-                for inner in node.blocks:
-                    yield from walk(inner)
-                yield node
-
-        return walk(self.body)
+        for node in self.body.nodes:
+            if node.blocks:
+                yield from node.nested()
+            yield node
 
     def __repr__(self) -> str:
         from .text import graph_text
 
         return graph_text(self)
+
+
+def _refuse_extensions(custom_extensions: Iterable[object]) -> None:
+    if list(custom_extensions):
+        raise UnsupportedError(
+            "kernels written in Mojo cannot be loaded",
+            code="MG017",
+            where=user_location(columns=True),
+            help="write the operation with ops.*",
+        )
 
 
 def _parameter_names(forward: Callable[..., object] | None, count: int) -> list[str | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..dtype import DType
+from ..errors import UnsupportedError, user_location
 from . import ir
 from .shape import ShapeLike
 from .type import DeviceRef, TensorType
@@ -23,6 +24,9 @@ class Weight(TensorValue):
         dtype: The element type.
         shape: Static dims.
         device: Where it lies; the CPU if it is not given.
+        quantization_encoding, sharding_strategy: Not supported.
+        align: Of no effect: elements are aligned for every element type.
+        _placeholder: `ops.call` of the graph that uses it puts its prefix before the name.
 
     Example:
         >>> from maxgraph.graph import Graph
@@ -36,10 +40,31 @@ class Weight(TensorValue):
         float32[2, 8]
     """
 
-    __slots__ = ("_type", "name")
+    __slots__ = ("_placeholder", "_type", "align", "name")
 
-    def __init__(self, name: str, dtype: DType, shape: ShapeLike, device: DeviceRef | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        dtype: DType,
+        shape: ShapeLike,
+        device: DeviceRef | None = None,
+        quantization_encoding: object = None,
+        align: int | None = None,
+        sharding_strategy: object = None,
+        *,
+        _placeholder: bool = False,
+    ) -> None:
+        if quantization_encoding is not None or sharding_strategy is not None:
+            what = "quantization_encoding" if quantization_encoding is not None else "sharding_strategy"
+            raise UnsupportedError(
+                f"weight `{name}` cannot have a {what}",
+                code="MG017",
+                where=user_location(columns=True),
+                help="give its elements in a dtype that has ops, on one device",
+            )
         self.name = name
+        self.align = align
+        self._placeholder = _placeholder
         self._type = TensorType(dtype, shape, device or DeviceRef.CPU())
 
     @property
@@ -56,6 +81,11 @@ class Weight(TensorValue):
         from .graph import Graph
 
         return Graph.current.add_weight(self)
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether a call of the graph puts its prefix before the name."""
+        return self._placeholder
 
     def __repr__(self) -> str:
         return f"Weight({self.name!r}, {self.type})"

@@ -38,6 +38,16 @@ def symbolic_state(model: Any) -> None:
     model.types[4].buffer.shape.add(symbol=0)
 
 
+def external(model: Any, name: str, **fields: Any) -> None:
+    model.external_files.add(**{"name": name, "size": 1 << 20, "sha256": bytes(32), "format": 1, **fields})
+
+
+def overlapping(model: Any) -> None:
+    external(model, "w")
+    for blob in model.blobs[:2]:
+        blob.file, blob.offset = 1, 0
+
+
 LIES: dict[str, tuple[str, Change]] = {
     "no graph": ("MGG01", lambda m: m.ClearField("graphs")),
     "two graphs": ("MGG01", lambda m: m.graphs.append(m.graphs[0])),
@@ -100,8 +110,34 @@ LIES: dict[str, tuple[str, Change]] = {
     "a blob of 2**64-1": ("MGB07", lambda m: setattr(m.blobs[0], "length", 2**64 - 1)),
     "an empty blob": ("MGB04", lambda m: setattr(m.blobs[0], "length", 0)),
     "a short digest": ("MGB03", lambda m: setattr(m.blobs[0], "sha256", b"123")),
-    "an external file": ("MGX01", lambda m: m.external_files.add(name="../../etc/passwd", size=8, sha256=b"0" * 32)),
-    "a feature of a later version": ("MGH04", lambda m: m.required_features.insert(0, "control_flow")),
+    "an external file too many": ("MGX01", lambda m: [external(m, f"w{at}") for at in range(1025)]),
+    **{
+        f"an external file called {name!r}": ("MGX02", lambda m, name=name: external(m, name))
+        for name in (
+            "",
+            ".",
+            "..",
+            "../../etc/passwd",
+            "/etc/passwd",
+            "a/b",
+            "a\\b",
+            "-x",
+            "nul",
+            "COM1.bin",
+            "x.",
+            "\u202e",
+        )
+    },
+    "an external file with a short digest": ("MGX03", lambda m: external(m, "w", sha256=b"0")),
+    "an external file of no kind": ("MGX04", lambda m: external(m, "w", format=0)),
+    "an external file of a later kind": ("MGX04", lambda m: external(m, "w", format=2)),
+    "an external file of no bytes": ("MGX05", lambda m: external(m, "w", size=0)),
+    "an external file of 2**64-1 bytes": ("MGX05", lambda m: external(m, "w", size=2**64 - 1)),
+    "external files out of order": ("MGX06", lambda m: [external(m, name) for name in "ba"]),
+    "external files of one name": ("MGX06", lambda m: [external(m, name) for name in ("W", "w")]),
+    "an external file that is not used": ("MGX07", lambda m: external(m, "w")),
+    "blobs of an external file that overlap": ("MGB08", overlapping),
+    "a feature of a later version": ("MGH04", lambda m: m.required_features.insert(0, "astrology")),
     "a feature that is not declared": ("MGH07", lambda m: m.required_features.pop()),
     "features out of order": ("MGH03", lambda m: m.required_features.reverse()),
     "metadata out of order": ("MGM01", lambda m: [m.metadata.add(key=k) for k in "ba"]),
@@ -160,7 +196,21 @@ def test_a_lie_is_refused_with_its_code(lie: str, tmp_path: Path) -> None:
 
 
 def test_every_code_of_a_header_is_met_here() -> None:
-    """But those of limits, of damaged weights, and of blocks, which no op of this version has."""
-    elsewhere = {"MGG04", "MGG08", "MGG09", "MGG13", "MGB01", "MGB10", "MGB11", "MGB12", "MGW06"}
+    """But those of limits, of damaged weights, of other files, and of blocks (`test_blocks`)."""
+    elsewhere = {
+        "MGX08",
+        "MGX09",
+        "MGX10",
+        "MGX11",
+        "MGG04",
+        "MGG08",
+        "MGG09",
+        "MGG13",
+        "MGB01",
+        "MGB10",
+        "MGB11",
+        "MGB12",
+        "MGW06",
+    }
     met = {code for code, _ in LIES.values()} | elsewhere
     assert {code for code in CODES if code[2] in "TXBGOEAWSMD"} <= met

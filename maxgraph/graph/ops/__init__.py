@@ -8,8 +8,10 @@ from .arithmetic import add, mul, sub
 from .arithmetic import pow_ as pow  # noqa: A004 - MAX's name
 from .axes import permute, transpose
 from .buffer import buffer_create, buffer_load, buffer_store
+from .calling import call
 from .cast import cast
 from .comparison import equal, greater, greater_equal, not_equal
+from .cond import cond
 from .constant import constant, constant_external
 from .cumsum import cumsum
 from .device import transfer_to
@@ -37,6 +39,7 @@ from .signs import negate
 from .slicing import buffer_store_slice, slice_tensor
 from .softmax import logsoftmax, softmax
 from .trigonometry import cos, sin, tanh
+from .while_loop import while_loop
 
 __all__ = [
     "abs",
@@ -48,9 +51,11 @@ __all__ = [
     "buffer_load",
     "buffer_store",
     "buffer_store_slice",
+    "call",
     "cast",
     "ceil",
     "concat",
+    "cond",
     "constant",
     "constant_external",
     "cos",
@@ -110,4 +115,5 @@ __all__ = [
     "trunc",
     "unsqueeze",
     "where",
+    "while_loop",
 ]

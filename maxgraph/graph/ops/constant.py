@@ -135,12 +135,19 @@ def as_array(value: object, dtype: DType | None) -> np.ndarray[Any, Any]:
     return np.array(source, order="C", copy=True)
 
 
-def constant_external(name: str, type: TensorType) -> TensorValue:
+def constant_external(
+    name: str,
+    type: TensorType,
+    align: int | None = None,
+    is_placeholder: bool = False,
+) -> TensorValue:
     """A weight: a constant whose elements are given by name when the graph is saved or loaded.
 
     Args:
         name: Unique in the graph.
         type: Its type; static dims.
+        align: Of no effect: elements are aligned for every element type.
+        is_placeholder: `ops.call` of this graph puts its prefix before the name.
 
     Example:
         >>> from maxgraph.dtype import DType
@@ -154,6 +161,7 @@ def constant_external(name: str, type: TensorType) -> TensorValue:
     Raises:
         ValueError: The name is malformed or used for another type, or a dim is not static.
     """
+    del align
     graph = Graph.current
     known = graph.weights.get(name)
     if known is not None and known.type != type:
@@ -169,7 +177,9 @@ def constant_external(name: str, type: TensorType) -> TensorValue:
             code="MG015",
             where=user_location(columns=True),
         )
-    reference = ir.WeightRef(name) if known is not None else graph.new_weight(name, type, None)
+    reference = (
+        ir.WeightRef(name) if known is not None else graph.new_weight(name, type, None, placeholder=is_placeholder)
+    )
     value = _weight(reference, type)
     value.to_mlir().name = name
     return value
