@@ -108,7 +108,9 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
     e = planned.emitter
     model_inputs = {value.name for value in planned.executed.graph.input}
     produced = planned.executed.producer
-    failures = Failures(e, planned.executed, {h.name: value.tensor_type for value, h in e.handles.items()})
+    failures = Failures(
+        e, planned.model, planned.executed, {h.name: value.tensor_type for value, h in e.handles.items()}
+    )
     inputs, buffers = [], []
     rows = Plan(planned.plan.buffers)
     position = 0
@@ -142,7 +144,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         for at, ((name, value), onnx_name) in enumerate(zip(graph.results, e.output_names, strict=True))
     )
     external = [t.name for t in planned.executed.graph.initializer if t.data_location == t.EXTERNAL]
-    model = name_nodes(planned.executed, e.guards) if planned.optimised.model else b""
+    model = name_nodes(planned.model, e.guards) if planned.optimised.model else b""
     return Lowered(
         graph_name=graph.name,
         model=model,
@@ -158,7 +160,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         guards=dict(e.guards),
         prints=tuple(PrintBinding(name, label, type_) for name, label, type_ in e.prints),
         plan=planned.plan,
-        entry=bind_views(planned.executed) if model else None,
+        entry=bind_views(planned.model, planned.executed) if model else None,
     )
 
 

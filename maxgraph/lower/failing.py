@@ -23,9 +23,9 @@ from ..graph.ops.emitter import Handle, Window
 from ..graph.shape import Shape
 from ..graph.type import TensorType, static_dim
 from .buffers import BufferTrack
+from .executed import ExecutedGraph
 from .kernels import METADATA_ONLY, VIEWS
 from .lowered import IndexInput, Region, RegionAxis, Risk
-from .proof import ExecutedGraph
 
 if TYPE_CHECKING:
     import onnx
@@ -67,11 +67,15 @@ class Failures:
 
     Args:
         e: What was emitted.
-        executed: What is executed.
+        model: What is executed.
+        executed: Its graph.
         types: The types of values, as far as type rules proved them.
     """
 
-    def __init__(self, e: GraphEmitter, executed: ExecutedGraph, types: Mapping[str, TensorType]) -> None:
+    def __init__(
+        self, e: GraphEmitter, model: onnx.ModelProto, executed: ExecutedGraph, types: Mapping[str, TensorType]
+    ) -> None:
+        self._model = model
         self._executed = executed
         self._sizes = {name: type_.num_bytes for name, type_ in types.items() if type_.is_static}
         self._inferred = False
@@ -118,7 +122,7 @@ class Failures:
         import onnx
 
         self._inferred = True
-        for info in onnx.shape_inference.infer_shapes(self._executed.model).graph.value_info:
+        for info in onnx.shape_inference.infer_shapes(self._model).graph.value_info:
             kind = info.type.tensor_type
             dims = kind.shape.dim
             if kind.HasField("shape") and all(dim.HasField("dim_value") for dim in dims):
@@ -184,16 +188,16 @@ class Failures:
         return Risk.SMALL if small else Risk.MEMORY
 
 
-def name_nodes(executed: ExecutedGraph, guards: Collection[str]) -> bytes:
+def name_nodes(model: onnx.ModelProto, guards: Collection[str]) -> bytes:
     """Names every node but the checks after its number, so that an error of onnxruntime tells which one failed.
 
     Returns:
         The model's bytes.
     """
-    for at, node in enumerate(executed.nodes):
+    for at, node in enumerate(model.graph.node):
         if node.name not in guards:
             node.name = f"n{at}"
-    return bytes(executed.model.SerializeToString())
+    return bytes(model.SerializeToString())
 
 
 def _bound(e: GraphEmitter, executed: ExecutedGraph) -> Collection[str]:

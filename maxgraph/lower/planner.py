@@ -37,12 +37,14 @@ class Planned:
     Attributes:
         emitter: What was emitted.
         executed: The optimised graph.
+        model: The model that it is the graph of.
         optimised: Its bytes.
         plan: Each buffer's row.
     """
 
     emitter: GraphEmitter
     executed: ExecutedGraph
+    model: onnx.ModelProto
     optimised: Optimised
     plan: Plan
 
@@ -111,7 +113,7 @@ def plan_buffers(
     plan = Plan(tuple(_row(emitter, track, ordering, reasons) for track in emitter.tracks.values()))
     if buffers == "in_place":
         _demand(plan)
-    return Planned(emitter, executed, optimised, plan)
+    return Planned(emitter, executed, model, optimised, plan)
 
 
 def _prove(e: GraphEmitter, executed: ExecutedGraph, without: frozenset[Part]) -> dict[str, list[Fault]]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from .executed import ExecutedGraph
 from .lowered import Entry, InputView
-from .proof import ExecutedGraph
 
 if TYPE_CHECKING:
     import onnx
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["bind_views"]
 
 
-def bind_views(executed: ExecutedGraph) -> Entry | None:
+def bind_views(model: onnx.ModelProto, executed: ExecutedGraph) -> Entry | None:
     """The graph with inputs in the place of their views; None if it has no such view."""
     import onnx
     from onnx import numpy_helper
 
-    graph = executed.model.graph
+    graph = model.graph
     inputs = {info.name: info for info in graph.input}
     constants = {tensor.name: tensor for tensor in graph.initializer if tensor.data_location != tensor.EXTERNAL}
     views: dict[str, InputView] = {}
@@ -40,22 +40,22 @@ def bind_views(executed: ExecutedGraph) -> Entry | None:
                 views[node.output[0]] = InputView(source, node.output[0], sizes)
     if not views:
         return None
-    model = onnx.ModelProto()
-    model.CopyFrom(executed.model)
-    graph = model.graph
+    short = onnx.ModelProto()
+    short.CopyFrom(model)
+    graph = short.graph
     kept = [node for node in graph.node if node.output[0] not in views]
     del graph.node[:]
     graph.node.extend(kept)
     for view in views.values():
         kind = inputs[view.source].type.tensor_type.elem_type
         graph.input.append(onnx.helper.make_tensor_value_info(view.name, kind, view.shape))
-    read = set(ExecutedGraph(model).readers)
+    read = set(ExecutedGraph(graph).readers)
     unread = {name for name in inputs if name not in read and name not in executed.outputs}
     for parts, gone in ((graph.input, unread), (graph.initializer, set(constants) - read - executed.outputs)):
         rest = [part for part in parts if part.name not in gone]
         del parts[:]
         parts.extend(rest)
-    return Entry(bytes(model.SerializeToString()), tuple(views.values()), frozenset(unread))
+    return Entry(bytes(short.SerializeToString()), tuple(views.values()), frozenset(unread))
 
 
 def _elements(info: onnx.ValueInfoProto) -> int | None:
