@@ -54,6 +54,8 @@ class Bound:
         "_run",
         "_scratch",
         "_undo",
+        "_unread",
+        "_views",
         "_writes",
         "claim",
         "known",
@@ -70,6 +72,7 @@ class Bound:
         self._binding = OrtBinding(program.session)
         self._writes: list[tuple[int, Array, Any]] = []
         self._large: list[tuple[int, str]] = []
+        self._views, self._unread = program.views, program.unread
         self._scratch: list[Array] = []
         self._back: list[tuple[int, Array]] = []
         self.swaps: list[tuple[Cell, Array]] = []
@@ -181,7 +184,7 @@ class Bound:
                 self._large.append((at, tensor.onnx_name))
             else:
                 memory = np.zeros(shape, dtype)
-                self._binding.bind_input(tensor.onnx_name, memory)
+                self._bind_input(tensor.onnx_name, memory)
                 # numpy assigns to the one element of rank 0 in half the time.
                 self._writes.append((at, memory, ... if shape else ()))
 
@@ -189,8 +192,15 @@ class Bound:
         flags = array.flags
         if not (flags.c_contiguous and flags.aligned):
             array = np.array(array, order="C", copy=True)
-        self._binding.bind_input(name, array)
+        self._bind_input(name, array)
         return array
+
+    def _bind_input(self, name: str, array: Array, shape: tuple[int, ...] | None = None) -> None:
+        """Binds memory to an input, and to the others that look at it under another shape."""
+        if name not in self._unread:
+            self._binding.bind_input(name, array if shape is None else array.reshape(shape))
+        for view in self._views.get(name, ()):
+            self._binding.bind_input(view.name, array.reshape(view.shape))
 
     def _bind_scratch(self, buffer: BufferBinding) -> None:
         memory = np.zeros(buffer.type.shape.evaluate(self.layout.sizes), buffer.type.dtype.to_numpy())
@@ -223,7 +233,7 @@ class Bound:
             raise InternalError(f"onnxruntime does not take the memory of buffer `{buffer.name}`", code="MG043")
         if buffer.onnx_name is not None:
             shape = buffer.onnx_shape.evaluate(self.layout.sizes)
-            self._binding.bind_input(buffer.onnx_name, memory.reshape(shape))
+            self._bind_input(buffer.onnx_name, memory, shape)
         if buffer.plan.mode.shares_memory:
             self._bind_versions(buffer, memory)
 

@@ -25,7 +25,7 @@ def explain(text: str, lowered: Lowered, *, restored: bool) -> tuple[MaxGraphErr
         restored: Whether what was to be kept of the buffers is in its place again.
     """
     _logger.debug("onnxruntime: %s", text)  # for those who debug maxgraph itself
-    nodes = _NODE.findall(text)  # a node inside another comes after it
+    nodes = _NODE.findall(text)  # a node in a branch or a loop is named behind that
     guard = next((lowered.guards[name] for _, name in nodes if name in lowered.guards), None)
     changed = _changed(nodes[0][1] if nodes else "", lowered, is_check=guard is not None, restored=restored)
     details = [("may have changed", ", ".join(changed))] if changed else []
@@ -62,7 +62,8 @@ def _changed(node: str, lowered: Lowered, *, is_check: bool, restored: bool) -> 
     for buffer in lowered.buffers:
         lives = buffer.state is None or not buffer.state.scratch
         written = lives and bool(buffer.versions) and buffer.plan.mode.shares_memory
-        early = number is not None and buffer.before >> int(number[1]) & 1  # it runs before the first write
+        # Whether the node runs before the first write.
+        early = number is not None and bool(buffer.before) and int(buffer.before, 16) >> int(number[1]) & 1
         if is_check and buffer.risk is not Risk.DATA:
             early = True  # and so does a check, if the plan does not say otherwise
         if written and not early and not (restored and buffer.kept):

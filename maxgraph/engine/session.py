@@ -12,7 +12,7 @@ from ..graph.graph import Graph
 from ..user_store import open_store
 from .cache import CompileCache
 from .cells import initial_values
-from .devices import map_devices, provider_of
+from .devices import CPU_PROVIDER, map_devices, provider_of
 from .layout import Layouts
 from .model import Model
 from .signature import Signature
@@ -200,8 +200,10 @@ class InferenceSession:
 
         if not lowered.model:
             return None
+        # Memory on an accelerator is bound under the model's own shapes only.
+        quick = lowered.entry if lowered.provider == CPU_PROVIDER and self._devices[0].is_host else None
         return OrtSession(
-            lowered.model,
+            quick.model if quick else lowered.model,
             provider=lowered.provider,
             device_id=device_id,
             threads=self._threads,

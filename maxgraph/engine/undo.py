@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from ..driver.arrays import Array
 from ..graph.shape import Shape
 from ..lower.lowered import IndexInput, Region
@@ -12,15 +14,18 @@ __all__ = ["Kept", "Undo"]
 
 #: Parts of buffers, each with a copy of what it held.
 Kept = list[tuple[Array, Array]]
+#: From this size on, it is cheaper to keep the memory of the copies for the next time.
+_REUSED_BYTES = 128 * 1024
 _Index = tuple[slice, ...]
 
 
 class Undo:
     """Copies the parts of buffers that an execution may overwrite; it costs as much as these are large."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_parts", "_spare")
 
     def __init__(self) -> None:
+        self._spare: dict[int, Array] = {}
         self._parts: list[tuple[Array | int, _Index | Callable[[Sequence[Array]], _Index] | None]] = []
 
     def __bool__(self) -> bool:
@@ -54,11 +59,18 @@ class Undo:
     def keep(self, tensors: Sequence[Array], callers: Sequence[Array]) -> Kept:
         """Copies all parts, as they are now."""
         kept = []
-        for memory, index in self._parts:
+        for at, (memory, index) in enumerate(self._parts):
             array = callers[memory] if isinstance(memory, int) else memory
             if index is not None:
                 array = array[index(tensors) if callable(index) else index]
-            kept.append((array, array.copy()))
+            if array.nbytes <= _REUSED_BYTES:
+                kept.append((array, array.copy()))
+                continue
+            spare = self._spare.get(at)
+            if spare is None:
+                spare = self._spare[at] = np.empty_like(array, order="C")
+            spare[...] = array
+            kept.append((array, spare))
         return kept
 
 

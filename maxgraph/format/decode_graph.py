@@ -40,10 +40,10 @@ def decode_graph(model: model_pb2.Model, preamble: Preamble, limits: Limits) -> 
     attributes = AttributeDecoder(types, limits, names)
     ops = decode_ops(model)
     inputs = InputDecoder(model, graph, types, values, names)
-    nodes = NodeDecoder(graph, ops, types, values, attributes, debug, limits)
+    nodes = NodeDecoder(graph, written.blocks, ops, types, values, attributes, debug, limits)
 
     graph.signature += inputs.inputs(written)
-    graph.body.nodes += [nodes.node(entry) for entry in _body(written, limits).nodes]
+    graph.body.nodes += nodes.body().nodes
     _check_access(graph, written)
     graph.finish(_outputs(written, values))
     need(len(nodes.used_ops) == len(ops), "MGO04", "an op is declared and not used")
@@ -58,19 +58,10 @@ def decode_graph(model: model_pb2.Model, preamble: Preamble, limits: Limits) -> 
     types.finish()
     needed = set(types.used)
     needed |= {features.STATES} if model.states else set()
+    needed |= {features.CONTROL_FLOW} if len(written.blocks) > 1 else set()
     needed |= {features.EXTERNAL_WEIGHTS} if model.external_files else set()
     need(needed == set(model.required_features), "MGH07", "the declared features are not those that are used")
     return graph, weights
-
-
-def _body(written: graph_pb2.Graph, limits: Limits) -> graph_pb2.Block:
-    """The only block: no op of this version has blocks."""
-    need(len(written.blocks) >= 1, "MGG07", "the graph has no body")
-    body = written.blocks[0]
-    need(not body.param_types and not body.results, "MGG07", "the body has parameters or results")
-    need(len(written.blocks) == 1, "MGG12", "a block that no node names")
-    need(len(body.nodes) <= limits.nodes, "MGG09", f"more than {limits.nodes} nodes")
-    return body
 
 
 def _check_access(graph: Graph, written: graph_pb2.Graph) -> None:

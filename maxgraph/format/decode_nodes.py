@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..graph import ir
@@ -31,6 +32,7 @@ class NodeDecoder:
     def __init__(
         self,
         graph: Graph,
+        blocks: Sequence[graph_pb2.Block],
         ops: list[KnownOp],
         types: TypeTable,
         values: Values,
@@ -39,6 +41,11 @@ class NodeDecoder:
         limits: Limits,
     ) -> None:
         self._graph = graph
+        self._blocks = blocks
+        self._depth = 0
+        self._nodes = 0
+        #: The index of the block that must be named next.
+        self._next = 0
         self._ops = ops
         self._types = types
         self._values = values
@@ -46,6 +53,43 @@ class NodeDecoder:
         self._debug = debug
         self._limits = limits
         self.used_ops: set[int] = set()
+
+    def body(self) -> ir.Block:
+        """The first block, and all that are nested in it.
+
+        Raises:
+            FormatError: A node or a block is malformed, or a block is not named once and in order.
+        """
+        need(len(self._blocks) >= 1, "MGG07", "the graph has no body")
+        body = self._blocks[0]
+        need(not body.param_types and not body.results, "MGG07", "the body has parameters or results")
+        found = self._block(0)
+        need(self._next == len(self._blocks), "MGG12", "a block that no node names")
+        return found
+
+    def _block(self, index: int) -> ir.Block:
+        """A block, when the node that holds it names it; the numbers of its values end with it, but for the body's."""
+        need(index == self._next, "MGG12", f"block {index} is named where {self._next} must be")
+        need(index < len(self._blocks), "MGG12", f"there is no block {index}")
+        need(self._depth <= self._limits.block_depth, "MGG13", f"blocks nested over {self._limits.block_depth} deep")
+        written = self._blocks[index]
+        self._next += 1
+        self._nodes += len(written.nodes)
+        need(self._nodes <= self._limits.nodes, "MGG09", f"more than {self._limits.nodes} nodes")
+        before = self._values.count
+        self._depth += 1
+        block = ir.Block([self._param(type_) for type_ in written.param_types])
+        block.nodes = [self.node(entry) for entry in written.nodes]
+        block.results = [self._values.at(number, "MGG08") for number in written.results]
+        self._depth -= 1
+        if index:
+            self._values.close(before)
+        return block
+
+    def _param(self, index: int) -> ir.Value:
+        type_ = self._types.type(index)
+        need(not isinstance(type_, BufferType), "MGG14", "a block with a buffer as parameter")
+        return self._values.define(ir.Value(type_, self._graph))
 
     def node(self, entry: graph_pb2.Node) -> ir.Node:
         """One node.
@@ -63,15 +107,17 @@ class NodeDecoder:
         if known.segmented:
             _check_symbols(op, operands, self._limits)
         attributes = self._attributes.attributes(known, entry)
-        if entry.blocks:
-            fail("MGO06", f"{op.name} takes no blocks")
-        types = _inferred(op, operands, segments, attributes)
-        node = ir.Node(op, operands, segments, attributes, location=self._debug.location(entry.location))
+        if len(entry.blocks) != len(op.blocks):
+            fail("MGO06", f"{op.name} takes {len(op.blocks)} blocks, not {len(entry.blocks)}")
+        blocks = tuple([self._block(index) for index in entry.blocks])
+        types = _inferred(op, operands, segments, attributes, blocks)
+        location = self._debug.location(entry.location)
+        node = ir.Node(op, operands, segments, attributes, blocks=blocks, location=location)
         node.results = tuple([self._result(index, node) for index in entry.result_types])
         if [value.type for value in node.results] != list(types):
             found = ", ".join(str(value.type) for value in node.results)
             fail("MGO07", f"{op.name} gives {', '.join(map(str, types))}, but the file says {found or 'nothing'}")
-        node.effects = op.effects_on(operands, segments)
+        node.effects = op.effects_on(operands, segments, blocks)
         if node.effects or entry.effects:
             self._check_effects(node, entry)
         return node
@@ -83,8 +129,7 @@ class NodeDecoder:
         return self._values.define(ir.Value(type_, self._graph, node))
 
     def _check_effects(self, node: ir.Node, entry: graph_pb2.Node) -> None:
-        numbers = {id(value): number for number, value in zip(entry.operands, node.operands, strict=True)}
-        actual = sorted((numbers[id(buffer)], int(access)) for buffer, access in node.effects)
+        actual = sorted((self._values.buffers[buffer], int(access)) for buffer, access in node.effects)
         declared = [(effect.buffer, int(effect.access)) for effect in entry.effects]
         check_sorted([buffer for buffer, _ in declared], "MGE01", f"effects of {node.op.name}")
         for number, access in declared:
@@ -123,11 +168,15 @@ def _check_symbols(op: Op[..., Any], operands: tuple[ir.Value, ...], limits: Lim
 
 
 def _inferred(
-    op: Op[..., Any], operands: tuple[ir.Value, ...], segments: tuple[int, ...], attributes: dict[str, ir.Attribute]
+    op: Op[..., Any],
+    operands: tuple[ir.Value, ...],
+    segments: tuple[int, ...],
+    attributes: dict[str, ir.Attribute],
+    blocks: tuple[ir.Block, ...],
 ) -> tuple[TensorType, ...]:
     """The result types by the op's own rule."""
     try:
-        return op.infer([value.type for value in operands], segments, attributes)
+        return op.infer([value.type for value in operands], segments, attributes, blocks)
     except Refusal as refusal:
         fail("MGO07", f"{op.name}: {escaped(refusal.message, 200)}")
     except Exception as error:  # noqa: BLE001 - a rule is written for calls; a file can name what no call can

@@ -8,8 +8,7 @@ STATES = "states"
 EXTERNAL_WEIGHTS = "external_weights"
 DIM_EXPR = "dim_expr"
 DIM_FLOORDIV = "dim_floordiv"
-#: Written for a node with blocks. No op of this version has any, so this version's reader does not know it.
 CONTROL_FLOW = "control_flow"
 #: The features that this version reads, and the container version that introduced each.
-FIRST_VERSION = {STATES: "1.0", EXTERNAL_WEIGHTS: "1.0", DIM_EXPR: "1.0", DIM_FLOORDIV: "1.0"}
+FIRST_VERSION = {CONTROL_FLOW: "1.0", STATES: "1.0", EXTERNAL_WEIGHTS: "1.0", DIM_EXPR: "1.0", DIM_FLOORDIV: "1.0"}
 KNOWN = frozenset(FIRST_VERSION)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..graph.ir import BLOCK_DEPTH
+
 __all__ = ["DEFAULT_LIMITS", "Limits"]
 
 
@@ -15,6 +17,7 @@ class Limits:
     0.7 GB.
 
     Attributes:
+        block_depth: Blocks inside one another, the body left out.
         dim_terms: Terms of one dim expression.
         dim_degree: Factors of one term.
         dim_size: Factors of one expression, floor divisions written out. A division that names another twice doubles
@@ -31,6 +34,7 @@ class Limits:
     list_items: int = 1 << 16
     blobs: int = 1 << 18
     external_files: int = 1024
+    block_depth: int = BLOCK_DEPTH
     rank: int = 32
     elements: int = 1 << 46
     string_bytes: int = 64 << 10

@@ -98,6 +98,7 @@ class Graph:
             )
         self.name = check_name(name, "a graph")
         self.body = ir.Block()
+        self._blocks = [self.body]
         self.weights: dict[str, ir.WeightInfo] = {}
         self.signature: list[ir.InputInfo] = []
         self.results: list[tuple[str, ir.Value]] = []
@@ -184,12 +185,19 @@ class Graph:
             **named: Tensors with explicit names, after the others.
 
         Raises:
-            ValueError: It was called before, or a value belongs to another graph.
+            ValueError: It was called before or inside a branch, or a value belongs to another graph or to a branch.
             TypeError: Something is no tensor; a buffer is a result by itself, so load it.
         """
         if self._finished:
             raise TypeRuleError(
                 f"graph `{self.name}` already has its outputs", code="MG005", where=user_location(columns=True)
+            )
+        if len(self._blocks) > 1:
+            raise TypeRuleError(
+                f"graph `{self.name}` cannot end inside a branch or a loop",
+                code="MG005",
+                where=user_location(columns=True),
+                help="return the values from the function instead",
             )
         values = [tensor_of(v, what=f"output {at}").to_mlir() for at, v in enumerate(outputs)]
         explicit = [tensor_of(v, what=f"output `{name}`").to_mlir() for name, v in named.items()]
@@ -232,9 +240,10 @@ class Graph:
                 where=user_location(columns=True),
             )
         if weight.name not in self._weight_values:
-            self._weight_values[weight.name] = ops.constant_external(
-                weight.name, weight.type, is_placeholder=weight.is_placeholder
-            )
+            with self.at_the_top():  # so that every block sees it
+                self._weight_values[weight.name] = ops.constant_external(
+                    weight.name, weight.type, is_placeholder=weight.is_placeholder
+                )
         return self._weight_values[weight.name]
 
     def add_subgraph(
@@ -321,7 +330,49 @@ class Graph:
     @property
     def block(self) -> ir.Block:
         """Where new nodes go."""
-        return self.body
+        return self._blocks[-1]
+
+    @contextmanager
+    def inside(self, block: ir.Block) -> Iterator[None]:
+        """Lets new nodes go into a block of a node that is being made.
+
+        Raises:
+            ValueError: Blocks are nested deeper than a file can hold.
+        """
+        if len(self._blocks) > ir.BLOCK_DEPTH:
+            raise TypeRuleError(
+                f"branches and loops are nested over {ir.BLOCK_DEPTH} deep",
+                code="MG045",
+                where=user_location(columns=True),
+                help="write the inner part as a graph of its own, or as a loop",
+            )
+        self._blocks.append(block)
+        try:
+            yield
+        finally:
+            self._blocks.pop()
+
+    @contextmanager
+    def at_the_top(self) -> Iterator[None]:
+        """Lets new nodes go into the body, whatever block is open: what is defined there is seen in all blocks."""
+        open_blocks, self._blocks = self._blocks, [self.body]
+        try:
+            yield
+        finally:
+            self._blocks = open_blocks
+
+    def new_value(
+        self,
+        type: TensorType | BufferType,  # noqa: A002 - the attribute's name
+        node: ir.Node | None = None,
+    ) -> ir.Value:
+        """A value that the open block defines."""
+        block = self._blocks[-1]
+        return ir.Value(type, self, node, block=None if block is self.body else block)
+
+    def sees(self, value: ir.Value) -> bool:
+        """Whether the block that defines a value is open."""
+        return value.graph is self and (value.block is None or value.block in self._blocks)
 
     def finish(self, outputs: Iterable[tuple[str, ir.Value]]) -> None:
         """Ends a graph that was read from a file."""
@@ -343,14 +394,10 @@ class Graph:
 
     def nodes(self) -> Iterator[ir.Node]:
         """Every node, nested blocks before the node that holds them."""
-
-        def walk(block: ir.Block) -> Iterator[ir.Node]:
-            for node in block.nodes:
-                for inner in node.blocks:
-                    yield from walk(inner)
-                yield node
-
-        return walk(self.body)
+        for node in self.body.nodes:
+            if node.blocks:
+                yield from node.nested()
+            yield node
 
     def __repr__(self) -> str:
         from .text import graph_text

@@ -60,7 +60,7 @@ class Inliner:
             self._check_type(info, operand)
         for info in self._source.signature:
             self._values[info.value] = self._state(info.state) if info.state is not None else next(given)
-        self._block(self._source.body, self._target.block)
+        self._block(self._source.body)
         return [self._values[value] for _, value in self._source.results]
 
     def _bind(self, info: ir.InputInfo, operand: ir.Value) -> None:
@@ -119,28 +119,23 @@ class Inliner:
         self._weights[name] = found
         return found
 
-    def _block(self, source: ir.Block, target: ir.Block) -> None:
+    def _block(self, source: ir.Block) -> None:
         for node in source.nodes:
-            self._node(node, target)
+            self._node(node)
 
-    def _node(self, node: ir.Node, target: ir.Block) -> None:
+    def _node(self, node: ir.Node) -> None:
         operands = tuple(self._values[value] for value in node.operands)
         attributes = {name: self._attribute(value) for name, value in node.attributes.items()}
         blocks = tuple(self._inner(block) for block in node.blocks)
         made = ir.Node(node.op, operands, node.segments, attributes, blocks=blocks, location=node.location)
-        made.results = tuple(ir.Value(type_, self._target, made) for type_ in self._result_types(node, made))
-        for old, new in zip(node.results, made.results, strict=True):
-            self._values[old] = new
-        made.effects = tuple((self._values[buffer], access) for buffer, access in node.effects)
-        target.nodes.append(made)
+        results = node.op.add(self._target, made, self._result_types(node, made))
+        self._values.update(zip(node.results, results, strict=True))
 
     def _result_types(self, node: ir.Node, made: ir.Node) -> Sequence[TensorType]:
         from .ops.parameters import Refusal
 
-        if node.blocks:
-            return [self._type(value.tensor_type) for value in node.results]
         try:
-            return node.op.infer([value.type for value in made.operands], made.segments, made.attributes)
+            return node.op.infer([value.type for value in made.operands], made.segments, made.attributes, made.blocks)
         except Refusal as refusal:
             raise self._refused(node, refusal) from None
 
@@ -156,11 +151,11 @@ class Inliner:
 
     def _inner(self, block: ir.Block) -> ir.Block:
         made = ir.Block()
-        for param in block.params:
-            value = ir.Value(self._type(param.type), self._target)
-            self._values[param] = value
-            made.params.append(value)
-        self._block(block, made)
+        with self._target.inside(made):
+            for param in block.params:
+                value = self._values[param] = self._target.new_value(self._type(param.type))
+                made.params.append(value)
+            self._block(block)
         made.results = [self._values[value] for value in block.results]
         return made
 

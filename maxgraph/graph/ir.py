@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .ops.registry import Op
 
 __all__ = [
+    "BLOCK_DEPTH",
     "Access",
     "ArrayData",
     "Attribute",
@@ -38,6 +39,8 @@ __all__ = [
 
 #: Constants up to this size are written into the node; larger ones are weights.
 LITERAL_BYTES = 1024
+#: Blocks inside one another, the body left out.
+BLOCK_DEPTH = 64
 
 
 class Access(IntFlag):
@@ -60,9 +63,10 @@ class Value:
         graph: The graph that it belongs to.
         node: The node that yields it; None for an input or a parameter.
         name: What the user calls it, if that is known.
+        block: The nested block that defines it; None for the graph's inputs and what its body yields.
     """
 
-    __slots__ = ("graph", "name", "node", "type")
+    __slots__ = ("block", "graph", "name", "node", "type")
 
     def __init__(
         self,
@@ -70,11 +74,13 @@ class Value:
         graph: object,
         node: Node | None = None,
         name: str | None = None,
+        block: Block | None = None,
     ) -> None:
         self.type = type
         self.graph = graph
         self.node = node
         self.name = name
+        self.block = block
 
     @property
     def tensor_type(self) -> TensorType:
@@ -203,6 +209,13 @@ class Node:
     effects: tuple[tuple[Value, Access], ...] = ()
     location: SourceLocation | None = None
 
+    def nested(self) -> Iterator[Node]:
+        """The nodes of its blocks, and of theirs, in program order."""
+        for block in self.blocks:
+            for node in block.nodes:
+                yield from node.nested()
+                yield node
+
     def grouped(self) -> Iterator[tuple[Value, ...]]:
         """The operands of each formal operand."""
         at = 0
@@ -213,7 +226,14 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """Nodes in program order."""
+    """Nodes in program order: a graph's body, or a part of a node such as a branch.
+
+    A block sees its own values and those of the blocks around it, buffers among them.
+
+    Attributes:
+        params: Values that it is given each time it runs.
+        results: Values that it yields; the body has none.
+    """
 
     params: list[Value] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from . import ir
@@ -88,5 +89,16 @@ def graph_text(graph: Graph) -> str:
         inputs.append(text)
     outputs = ", ".join(f'"{name}": %{numbers[value]}' for name, value in graph.results)
     lines = [f"graph @{graph.name}({', '.join(inputs)}) -> ({outputs})"]
-    lines += [f"  {node_text(node, numbers)}" for node in graph.body.nodes]
+    lines += _block_lines(graph.body, numbers, "  ")
     return "\n".join(lines)
+
+
+def _block_lines(block: ir.Block, numbers: dict[ir.Value, int], indent: str) -> Iterator[str]:
+    """The nodes of a block, each followed by its own blocks."""
+    for node in block.nodes:
+        yield indent + node_text(node, numbers)
+        for name, inner in zip(node.op.blocks, node.blocks, strict=True):
+            params = ", ".join(f"%{numbers[param]}: {param.type}" for param in inner.params)
+            results = ", ".join(f"%{numbers[result]}" for result in inner.results)
+            yield f"{indent}  {name}({params}) -> ({results})"
+            yield from _block_lines(inner, numbers, indent + "    ")

@@ -15,6 +15,8 @@ from .type import BufferType, DeviceRef, TensorType
 if TYPE_CHECKING:
     import numpy as np
 
+    from .graph import Graph
+
 __all__ = [
     "BufferValue",
     "BufferValueLike",
@@ -143,7 +145,7 @@ def _no_truth(what: str) -> GraphTypeError:
         f"a tensor has no {what} while a graph is built",
         code="MG024",
         where=user_location(columns=True),
-        help="use ops.where to choose between values",
+        help="use ops.where to choose between values, or ops.cond between parts of the program",
     )
 
 
@@ -486,9 +488,16 @@ class BufferValue(Value):
         )
 
 
-def check_same_graph(values: Iterable[ir.Value], graph: object, op: str) -> None:
-    """Refuses values that belong to another graph than the one under construction."""
+def check_same_graph(values: Iterable[ir.Value], graph: Graph, op: str) -> None:
+    """Refuses values that belong to another graph than the one under construction, or to a block that is closed."""
     for value in values:
+        if value.block is not None and not graph.sees(value):
+            raise TypeRuleError(
+                f"{op}: {describe(value)} belongs to a branch or a loop that has ended",
+                code="MG002",
+                where=user_location(columns=True),
+                help="return it from the function, so that it is a result of ops.cond or ops.while_loop",
+            )
         if value.graph is not graph:
             raise TypeRuleError(
                 f"{op}: {describe(value)} belongs to graph `{getattr(value.graph, 'name', '?')}`, not to "

@@ -21,6 +21,7 @@ from .lowered import (
 from .plan import Plan
 from .planner import Planned, plan_buffers
 from .trust import distrust
+from .views import bind_views
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,7 +111,9 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
     e = planned.emitter
     model_inputs = {value.name for value in planned.executed.graph.input}
     produced = planned.executed.producer
-    failures = Failures(e, planned.executed, {h.name: value.tensor_type for value, h in e.handles.items()})
+    failures = Failures(
+        e, planned.model, planned.executed, {h.name: value.tensor_type for value, h in e.handles.items()}
+    )
     inputs, buffers = [], []
     rows = Plan(planned.plan.buffers)
     position = 0
@@ -133,7 +136,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
                     track.type.shape,
                     tuple(Version(v.name, v.shape) for v in kept),
                     rows[info.name],
-                    failures.before(track),
+                    failures.before_text(track),
                     risk,
                     failures.kept(track, risk),
                 )
@@ -144,9 +147,10 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         for at, ((name, value), onnx_name) in enumerate(zip(graph.results, e.output_names, strict=True))
     )
     external = [t.name for t in planned.executed.graph.initializer if t.data_location == t.EXTERNAL]
+    model = name_nodes(planned.model, e.guards) if planned.optimised.model else b""
     return Lowered(
         graph_name=graph.name,
-        model=name_nodes(planned.executed, e.guards) if planned.optimised.model else b"",
+        model=model,
         opset=e.onnx.opset,
         provider=provider,
         inputs=tuple(inputs),
@@ -159,6 +163,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         guards=dict(e.guards),
         prints=tuple(PrintBinding(name, label, type_) for name, label, type_ in e.prints),
         plan=planned.plan,
+        entry=bind_views(planned.model, planned.executed) if model else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..dtype import DType
@@ -13,6 +13,7 @@ from ..graph.graph import Graph
 from ..graph.ops.emitter import Handle, OnnxAttribute, Window
 from ..graph.shape import Shape
 from ..graph.type import BufferType, DeviceRef, TensorType
+from .blocks import Scope, emit_cond, emit_while_loop
 from .buffers import BufferTrack, Choices, Load, Store, VersionTrack, dead_stores
 from .lowered import DimCheck, IndexCheck
 from .onnx_model import OnnxGraph, OnnxNode
@@ -35,7 +36,11 @@ class GraphEmitter:
         tracks: Each buffer, by its IR value.
         ranks: The ranks of names whose type was proved by a type rule; others cannot be relied on.
         input_positions: Names that are a tensor input of the graph (or a view of one): its position.
-        guards: Message and place of each check, by the name of its node; `guard_values` are their results.
+        guards: Message and place of each check, by the name of its node; `guard_values` are their results, and those
+            of branches and loops that hold checks.
+        scope: The branch or loop that is being emitted.
+        checks_inside: Results of checks inside branches and loops.
+        copies_inside: For each buffer, whole copies that a branch makes of it.
     """
 
     def __init__(self, graph: Graph, weights: Mapping[str, ir.WeightInfo], choices: Choices, *, share: bool) -> None:
@@ -50,6 +55,9 @@ class GraphEmitter:
         self.dim_checks: list[DimCheck] = []
         self.guards: dict[str, tuple[str, SourceLocation | None]] = {}
         self.guard_values: list[str] = []
+        self.scope: Scope | None = None
+        self.checks_inside: list[str] = []
+        self.copies_inside: dict[str, int] = {}
         self.prints: list[tuple[str, str, TensorType]] = []
         self.sizes = Sizes(self)
         self.input_symbols = {s.name for info in graph.signature for s in info.value.type.parameters}
@@ -79,9 +87,12 @@ class GraphEmitter:
     def run(self) -> None:
         """Emits every node in program order."""
         dead = dead_stores(self.graph)
-        for node in self.graph.body.nodes:
-            if node in dead:
-                continue
+        self.emit_nodes([node for node in self.graph.body.nodes if node not in dead])
+
+    def emit_nodes(self, nodes: Iterable[ir.Node]) -> None:
+        """Emits nodes, into the block that is open."""
+        outer = self._node
+        for node in nodes:
             self._node = node
             self._check_dtypes(node)
             operands = [self.handles[value] for value in node.operands]
@@ -90,6 +101,7 @@ class GraphEmitter:
                 self.handles[value] = Handle(handle.name, value.tensor_type)
                 self.ranks[handle.name] = value.tensor_type.rank
                 self.sizes.bind(self.handles[value])
+        self._node = outer
 
     def _check_dtypes(self, node: ir.Node) -> None:
         """Refuses an op on an element type that onnxruntime only stores and converts."""
@@ -205,8 +217,26 @@ class GraphEmitter:
         node = self.onnx.nodes[-1]
         node.name = f"guard{len(self.guards)}"
         self.guards[node.name] = (f"{self.node_here.op.name}: {message}", self.node_here.location)
-        self.guard_values.append(result.name)
+        self.add_guard(result.name)
         return result
+
+    def add_guard(self, name: str) -> None:
+        """Notes a result that only exists if checks hold."""
+        if self.scope is None:
+            self.guard_values.append(name)
+        else:
+            self.scope.guards.append(name)
+            self.checks_inside.append(name)
+
+    @property
+    def all_checks(self) -> list[str]:
+        """Results that only exist if checks hold, those inside branches and loops among them."""
+        return [*self.guard_values, *self.checks_inside]
+
+    @property
+    def in_block(self) -> bool:
+        """Whether what is emitted now may not be reached in an execution, or more than once."""
+        return self.scope is not None
 
     def check_size(self, count: Handle, size: Dim, message: str) -> Handle:
         """A check of a size that depends on data, where that size is known from elsewhere."""
@@ -218,6 +248,8 @@ class GraphEmitter:
 
     def load(self, buffer: Handle) -> Handle:
         """The contents of a buffer now, under a name that is resolved later."""
+        if self.scope is not None:
+            return self.scope.buffers[buffer.name]
         track = self.tracks[buffer.name]
         load = Load(self._loads, self.onnx.fresh("l"), len(track.versions) - 1, self.node_here)
         self._loads += 1
@@ -226,23 +258,35 @@ class GraphEmitter:
 
     def store(self, buffer: Handle, value: Handle) -> None:
         """A whole-buffer store: the node that makes the value writes the buffer, or a copy of the value does."""
+        if self.scope is not None:
+            self._store_inside(buffer.name, value)
+            return
         track = self.tracks[buffer.name]
         number = self._stores
         self._stores += 1
         if any(load.name == value.name and load.version == len(track.versions) - 1 for load in track.loads):
             return  # what is stored is what is there
-        if track.shared and number in self.choices.through:
+        producer = next((n for n in reversed(self.onnx.nodes) if value.name in n.outputs), None)
+        is_carried = producer is not None and producer.op_type == "Loop"
+        if track.shared and (number in self.choices.through or is_carried):
             self._store_through(track, value, number)
             return
-        producer = next((n for n in reversed(self.onnx.nodes) if value.name in n.outputs), None)
         taken = {v.name for t in self.tracks.values() for v in t.versions}
         if producer is None or not producer.inputs or value.name in taken or value.name in self.guard_values:
             value = self.node("Identity", value)
             producer = self.onnx.nodes[-1]
-        gate = next((at for at, name in enumerate(producer.inputs) if self._is_variable(name)), 0)
+        given = [at for at, name in enumerate(producer.inputs) if name]
+        gate = next((at for at in given if self._is_variable(producer.inputs[at])), given[0])
         self._add_version(
             track, value.name, track.type.shape, Store(number, producer, gate, True, False, self.node_here)
         )
+
+    def _store_inside(self, buffer: str, value: Handle) -> None:
+        """In a branch or a loop, a store only makes another value; the last one is stored outside."""
+        if self.scope is None:  # pragma: no cover - callers look first
+            raise AssertionError(buffer)
+        self.scope.buffers[buffer] = Handle(value.name, self.tracks[buffer].type.as_tensor())
+        self.scope.stores[buffer] = self.scope.stores.get(buffer, 0) + 1
 
     def _is_variable(self, name: str) -> bool:
         return bool(name) and name not in self.onnx.constants and name not in self.onnx.weights
@@ -270,25 +314,38 @@ class GraphEmitter:
         """A store to a part of a buffer."""
         store_window(self, self.tracks[buffer.name], value, window)
 
-    def add_scatter(self, track: BufferTrack, version: Handle, gate: int) -> None:
+    def add_scatter(self, track: BufferTrack, version: Handle, window: Window, gate: int) -> None:
         """Makes the result of the scatter that was emitted last the buffer's new version."""
+        if self.scope is not None:
+            self._store_inside(track.versions[0].name, version)
+            return
         number = self._stores
         self._stores += 1
-        store = Store(number, self.onnx.nodes[-1], gate, False, False, self.node_here)
+        store = Store(number, self.onnx.nodes[-1], gate, False, False, self.node_here, window)
         self._add_version(track, version.name, version.shape, store)
 
     def skip_store(self) -> None:
         """Counts a store that writes nothing."""
-        self._stores += 1
+        self._stores += not self.in_block
 
     def _add_version(self, track: BufferTrack, name: str, shape: Shape, store: Store) -> None:
         track.versions.append(VersionTrack(name, shape, store))
 
     def version_as(self, track: BufferTrack, shape: Shape) -> Handle:
         """The current version under the shape that a writer wants; a view, without a copy."""
+        if self.scope is not None:
+            return self.reshape(self.scope.buffers[track.versions[0].name], shape)
         current = track.current
         handle = Handle(current.name, TensorType(track.type.dtype, current.shape, track.type.device))
         return self.reshape(handle, shape)
+
+    def cond(self, pred: Handle, then_block: ir.Block, else_block: ir.Block) -> Sequence[Handle]:
+        """One of two blocks."""
+        return emit_cond(self, pred, [then_block, else_block])
+
+    def while_loop(self, initial_values: Sequence[Handle], predicate: ir.Block, body: ir.Block) -> Sequence[Handle]:
+        """A block that is repeated."""
+        return emit_while_loop(self, initial_values, predicate, body)
 
     def print(self, label: str, x: Handle) -> None:
         """A value that is shown after the run, as an extra output."""
@@ -320,7 +377,8 @@ class GraphEmitter:
 
     def dim_check(self, value: Dim, low: Dim, message: str) -> None:
         """A condition on symbolic sizes: checked on the feeds, or in the graph where a size depends on data."""
-        if not all(symbol.name in self.input_symbols for dim in (value, low) for symbol in dim.parameters):
+        is_known = all(symbol.name in self.input_symbols for dim in (value, low) for symbol in dim.parameters)
+        if not is_known or self.in_block:
             holds = self.node("GreaterOrEqual", self.sizes.value(value), self.sizes.value(low), dtype=DType.bool)
             self.check(self.node("Squeeze", holds, self.constant([0]), shape=Shape([])), message)
             return

@@ -23,10 +23,10 @@ from ..graph.ops.emitter import Handle, Window
 from ..graph.shape import Shape
 from ..graph.type import TensorType, static_dim
 from .buffers import BufferTrack
+from .executed import ExecutedGraph
 from .kernels import METADATA_ONLY, VIEWS
 from .lowered import IndexInput, Region, RegionAxis, Risk
 from .onnx_model import is_node_name
-from .proof import ExecutedGraph
 
 if TYPE_CHECKING:
     import onnx
@@ -68,11 +68,15 @@ class Failures:
 
     Args:
         e: What was emitted.
-        executed: What is executed.
+        model: What is executed.
+        executed: Its graph.
         types: The types of values, as far as type rules proved them.
     """
 
-    def __init__(self, e: GraphEmitter, executed: ExecutedGraph, types: Mapping[str, TensorType]) -> None:
+    def __init__(
+        self, e: GraphEmitter, model: onnx.ModelProto, executed: ExecutedGraph, types: Mapping[str, TensorType]
+    ) -> None:
+        self._model = model
         self._executed = executed
         self._sizes = {name: type_.num_bytes for name, type_ in types.items() if type_.is_static}
         self._inferred = False
@@ -86,6 +90,8 @@ class Failures:
     def of(self, track: BufferTrack) -> Risk:
         """What may fail once the buffer's memory has been written to."""
         before = self.before(track)
+        if before is None:
+            return Risk.NONE
         risk = self._after(before)
         if risk is Risk.MEMORY and not self._inferred:
             # Looking closer, once, at the values that no type rule is about may cost less than keeping a buffer.
@@ -93,19 +99,22 @@ class Failures:
             risk = self._after(before)
         return risk
 
-    def before(self, track: BufferTrack) -> int:
-        """The nodes that have run when the buffer's memory is first written to: bit i stands for node i; -1: all.
+    def before(self, track: BufferTrack) -> int | None:
+        """The nodes that have run when the buffer's own memory is first written to, if it is: bit i stands for node i.
 
         Every other writer comes after the first one, which the proof says.
         """
         if not track.shared or len(track.versions) == 1:
-            return -1
+            return None
         return self._executed.ancestors[min(self._executed.producer[v.name] for v in track.versions[1:])]
+
+    def before_text(self, track: BufferTrack) -> str:
+        """The same as `BufferBinding.before` has it."""
+        before = self.before(track)
+        return "" if before is None else f"{before:x}"
 
     def _after(self, before: int) -> Risk:
         """The largest risk of the nodes that are not among these."""
-        if before == -1:
-            return Risk.NONE
         later = [risk for at, risk in enumerate(self._risks) if not before >> at & 1]
         return max([self._at_end, *later], key=lambda risk: risk.value)
 
@@ -114,7 +123,7 @@ class Failures:
         import onnx
 
         self._inferred = True
-        for info in onnx.shape_inference.infer_shapes(self._executed.model).graph.value_info:
+        for info in onnx.shape_inference.infer_shapes(self._model).graph.value_info:
             kind = info.type.tensor_type
             dims = kind.shape.dim
             if kind.HasField("shape") and all(dim.HasField("dim_value") for dim in dims):
@@ -180,7 +189,7 @@ class Failures:
         return Risk.SMALL if small else Risk.MEMORY
 
 
-def name_nodes(executed: ExecutedGraph, guards: Collection[str]) -> bytes:
+def name_nodes(model: onnx.ModelProto, guards: Collection[str]) -> bytes:
     """Names every node but the checks after its number, so that an error of onnxruntime tells which one failed.
 
     The name that it was emitted with stays behind the number, where onnxruntime has left it.
@@ -188,10 +197,10 @@ def name_nodes(executed: ExecutedGraph, guards: Collection[str]) -> bytes:
     Returns:
         The model's bytes.
     """
-    for at, node in enumerate(executed.nodes):
+    for at, node in enumerate(model.graph.node):
         if node.name not in guards:
             node.name = f"n{at} {node.name}" if is_node_name(node.name) else f"n{at}"
-    return bytes(executed.model.SerializeToString())
+    return bytes(model.SerializeToString())
 
 
 def _bound(e: GraphEmitter, executed: ExecutedGraph) -> Collection[str]:

@@ -15,9 +15,11 @@ from .plan import BufferPlan, Plan
 __all__ = [
     "BufferBinding",
     "DimCheck",
+    "Entry",
     "ExternalWeight",
     "IndexCheck",
     "IndexInput",
+    "InputView",
     "Lowered",
     "PrintBinding",
     "Region",
@@ -112,8 +114,8 @@ class BufferBinding:
         versions: Its values after each store. Where ``plan.mode.shares_memory``, all of them are bound to the
             buffer's own memory; else there is at most one, bound to a second memory.
         plan: Its row of the plan.
-        before: The nodes that have run when its own memory is first written to: bit i stands for the node that is
-            called ``n<i>``; -1 stands for all.
+        before: The nodes that have run when its own memory is first written to, as a hexadecimal number: bit i stands
+            for the node that is called ``n<i>``. Empty where its own memory is not written to while the graph runs.
         risk: What may fail once its own memory has been written to.
         kept: What the engine keeps while the graph runs, and puts back if it fails; nothing where that is not
             needed, or too dear.
@@ -127,7 +129,7 @@ class BufferBinding:
     onnx_shape: Shape
     versions: tuple[Version, ...]
     plan: BufferPlan
-    before: int = -1
+    before: str = ""
     risk: Risk = Risk.NONE
     kept: tuple[Region, ...] = ()
 
@@ -185,6 +187,30 @@ class ExternalWeight:
 
 
 @dataclass(frozen=True, slots=True)
+class InputView:
+    """An input over the memory of another one, under another shape."""
+
+    source: str
+    name: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A form of the model that is quicker to call.
+
+    Attributes:
+        model: The model with some inputs under several shapes, and fewer nodes.
+        views: The inputs that it has in addition.
+        unread: The inputs that it does not have any more.
+    """
+
+    model: bytes
+    views: tuple[InputView, ...]
+    unread: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Lowered:
     """A graph, lowered, optimised and proved for one provider.
 
@@ -195,6 +221,7 @@ class Lowered:
         buffers: The buffers, in the order of the signature.
         constants: ONNX outputs that are no node's result, so that onnxruntime gives its own memory for them: their
             results are copied out.
+        entry: The same model in a form that is quicker to call; None if there is none.
         guards: The message and line of each check inside the graph, by the name of the node that fails.
     """
 
@@ -212,3 +239,4 @@ class Lowered:
     guards: dict[str, tuple[str, SourceLocation | None]]
     prints: tuple[PrintBinding, ...]
     plan: Plan
+    entry: Entry | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     import numpy as np
     import onnx
 
-__all__ = ["EMPTY", "IR_VERSION", "OnnxGraph", "OnnxNode", "is_node_name", "onnx_dtype", "origin_of"]
+__all__ = [
+    "EMPTY",
+    "IR_VERSION",
+    "OnnxBlock",
+    "OnnxGraph",
+    "OnnxNode",
+    "is_node_name",
+    "onnx_dtype",
+    "origin_of",
+    "write_value_info",
+]
 
 #: The ONNX IR version that is written: the lowest that onnxruntime 1.32 needs for opset 24.
 IR_VERSION = 10
@@ -54,6 +64,7 @@ class OnnxNode:
 
     Attributes:
         origin: The node of the user's graph that it stands for.
+        blocks: Its subgraphs, by the attribute that holds each.
         alias: It only gives its operand a second name, and is left out of the model.
     """
 
@@ -65,6 +76,41 @@ class OnnxNode:
     origin: ir.Node | None = None
     name: str = ""
     alias: bool = False
+    blocks: dict[str, OnnxBlock] = field(default_factory=dict)
+
+    @property
+    def reads(self) -> list[str]:
+        """The names that it reads: its operands, and what its subgraphs use of the graph around them."""
+        if not self.blocks:
+            return self.inputs
+        return list(dict.fromkeys([*self.inputs, *(name for block in self.blocks.values() for name in block.captured)]))
+
+
+@dataclass(slots=True)
+class OnnxBlock:
+    """A subgraph of a node: its nodes in order, and its inputs and outputs by name."""
+
+    nodes: list[OnnxNode] = field(default_factory=list)
+    inputs: dict[str, TensorTypeBase] = field(default_factory=dict)
+    outputs: dict[str, TensorTypeBase] = field(default_factory=dict)
+
+    @property
+    def captured(self) -> list[str]:
+        """What it reads of the graph around it."""
+        own = {*self.inputs, *(name for node in self.nodes for name in node.outputs)}
+        return [
+            name for name in dict.fromkeys(n for node in self.nodes for n in node.reads) if name and name not in own
+        ]
+
+    def drop_unused(self) -> None:
+        """Leaves out nodes that no output needs."""
+        needed = set(self.outputs)
+        kept = []
+        for node in reversed(self.nodes):
+            if not needed.isdisjoint(node.outputs):
+                needed.update(node.reads)
+                kept.append(node)
+        self.nodes = kept[::-1]
 
 
 @dataclass(slots=True)
@@ -92,7 +138,7 @@ class OnnxGraph:
         """The nodes that read each value."""
         readers: dict[str, list[OnnxNode]] = {}
         for node in self.nodes:
-            for name in dict.fromkeys(node.inputs):
+            for name in dict.fromkeys(node.reads):
                 if name:
                     readers.setdefault(name, []).append(node)
         return readers
@@ -101,10 +147,10 @@ class OnnxGraph:
         """Puts every node after the nodes that it reads from, otherwise as they were added."""
         producers = self.producers()
         position = {id(node): at for at, node in enumerate(self.nodes)}
-        waiting = {id(n): len({id(producers[i]) for i in n.inputs if i in producers}) for n in self.nodes}
+        waiting = {id(n): len({id(producers[i]) for i in n.reads if i in producers}) for n in self.nodes}
         followers: dict[int, list[OnnxNode]] = {}
         for node in self.nodes:
-            for before in {id(producers[i]) for i in node.inputs if i in producers}:
+            for before in {id(producers[i]) for i in node.reads if i in producers}:
                 followers.setdefault(before, []).append(node)
         ready = [position[id(n)] for n in self.nodes if not waiting[id(n)]]
         heapq.heapify(ready)
@@ -135,11 +181,11 @@ class OnnxGraph:
         self.sort()
         model = onnx.ModelProto(ir_version=IR_VERSION)
         model.opset_import.add(domain="", version=self.opset)
-        for domain in sorted({n.domain for n in self.nodes if n.domain}):
+        for domain in sorted({n.domain for n in _every(self.nodes) if n.domain}):
             model.opset_import.add(domain=domain, version=1)
         graph = model.graph
         graph.name = "maxgraph"
-        read = {name for node in self.nodes for name in node.inputs}
+        read = {name for node in self.nodes for name in node.reads}
         for name, type_ in self.inputs.items():
             if name in read:
                 write_value_info(graph.input.add(), name, type_)
@@ -157,18 +203,14 @@ class OnnxGraph:
             for key, value in (("location", EMPTY), ("offset", "0"), ("length", str(weight.type.num_bytes))):
                 tensor.external_data.add(key=key, value=value)
         for at, node in enumerate(self.nodes):
-            written = graph.node.add(op_type=node.op_type, domain=node.domain, name=_node_name(node, at, numbers))
-            written.input.extend(node.inputs)
-            written.output.extend(node.outputs)
-            for key, value in node.attributes.items():
-                written.attribute.append(_attribute(key, value))
+            _write_node(node, graph.node.add(), _node_name(node, at, numbers))
         return bytes(model.SerializeToString())
 
     def _inline_aliases(self) -> None:
         """Lets readers of an alias read what it stands for."""
         source = {n.outputs[0]: n.inputs[0] for n in self.nodes if n.alias}
         self.nodes = [n for n in self.nodes if not n.alias]
-        for node in self.nodes:
+        for node in _every(self.nodes):
             for at, name in enumerate(node.inputs):
                 while name in source:
                     name = source[name]  # noqa: PLW2901 - an alias of an alias
@@ -184,8 +226,35 @@ class OnnxGraph:
             if name and name not in needed:
                 needed.add(name)
                 if name in producers:
-                    pending += producers[name].inputs
+                    pending += producers[name].reads
         self.nodes = [n for n in self.nodes if any(o in needed for o in n.outputs)]
+
+
+def _every(nodes: Iterable[OnnxNode]) -> Iterator[OnnxNode]:
+    """Nodes, and those of their subgraphs."""
+    for node in nodes:
+        yield node
+        for block in node.blocks.values():
+            yield from _every(block.nodes)
+
+
+def _write_node(node: OnnxNode, written: onnx.NodeProto, name: str) -> None:
+    import onnx
+
+    written.op_type, written.domain, written.name = node.op_type, node.domain, name
+    written.input.extend(node.inputs)
+    written.output.extend(node.outputs)
+    for key, value in node.attributes.items():
+        written.attribute.append(_attribute(key, value))
+    for key, block in node.blocks.items():
+        attribute = written.attribute.add(name=key, type=onnx.AttributeProto.GRAPH)
+        attribute.g.name = key
+        for value, type_ in block.inputs.items():
+            write_value_info(attribute.g.input.add(), value, type_)
+        for value, type_ in block.outputs.items():
+            write_value_info(attribute.g.output.add(), value, type_)
+        for inner in block.nodes:
+            _write_node(inner, attribute.g.node.add(), inner.name)
 
 
 def write_value_info(info: onnx.ValueInfoProto, name: str, type_: TensorTypeBase) -> None:

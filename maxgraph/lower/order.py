@@ -56,11 +56,11 @@ def resolve_loads(e: GraphEmitter) -> None:
                 # The result is a copy anyway: whoever else needs the old value reads that.
                 copy = next(n for n in e.onnx.nodes if load.through_output in n.outputs)
                 copy.inputs = [_under_own_shape(e, track, load)]
-                _node(e, "Identity", [load.through_output], load, alias=True)
+                _node(e, "Identity", [load.through_output], load, track.type.rank, alias=True)
             elif load.number in e.choices.snapshots and track.shared:
                 _snapshot(e, track, load)
             else:
-                _node(e, "Identity", [_under_own_shape(e, track, load)], load, alias=True)
+                _node(e, "Identity", [_under_own_shape(e, track, load)], load, track.type.rank, alias=True)
 
 
 def _under_own_shape(e: GraphEmitter, track: BufferTrack, load: Load) -> str:
@@ -78,19 +78,19 @@ def _snapshot(e: GraphEmitter, track: BufferTrack, load: Load) -> None:
     """A real copy: a Concat of one input, which no optimiser takes for an Identity."""
     source = _under_own_shape(e, track, load)
     if track.type.rank:
-        _node(e, "Concat", [source], load, axis=0)
+        _node(e, "Concat", [source], load, track.type.rank, axis=0)
         return
     vector, copied = e.onnx.fresh("v"), e.onnx.fresh("v")
     e.onnx.nodes.append(OnnxNode("Reshape", "", [source, e.constant([1]).name], [vector], {}, load.origin))
     e.onnx.nodes.append(OnnxNode("Concat", "", [vector], [copied], {"axis": 0}, load.origin))
-    _node(e, "Reshape", [copied, e.constant(np.zeros(0, np.int64)).name], load)
+    _node(e, "Reshape", [copied, e.constant(np.zeros(0, np.int64)).name], load, 0)
 
 
 def _node(
-    e: GraphEmitter, op_type: str, inputs: list[str], load: Load, *, alias: bool = False, **attributes: int
+    e: GraphEmitter, op_type: str, inputs: list[str], load: Load, rank: int, *, alias: bool = False, **attributes: int
 ) -> None:
     e.onnx.nodes.append(OnnxNode(op_type, "", inputs, [load.name], dict(attributes), load.origin, alias=alias))
-    e.ranks[load.name] = load.origin.results[0].tensor_type.rank
+    e.ranks[load.name] = rank
 
 
 def order_buffers(e: GraphEmitter, without: frozenset[Part] = frozenset()) -> Ordering:
@@ -148,6 +148,8 @@ def _order_store(
     if at == 1 and Part.CHECKS not in without:
         for value in e.guard_values:
             node = gates.producers[value]
+            if node is store.writer and node.op_type == "If":
+                continue  # the check and the store are in one branch, where the proof looks at both
             if gates.precedes(store.writer, node) or node is store.writer:
                 found.unguarded.setdefault(track.name, e.guards[node.name][0])
             elif not gates.precedes(node, store.writer):
@@ -194,7 +196,7 @@ class _Gates:
     def _place(self, node: OnnxNode) -> None:
         """Notes a node whose sources are noted already."""
         self._bits[node] = len(self._bits)
-        self._ancestors[node] = self._before([self.producers[n] for n in node.inputs if n in self.producers])
+        self._ancestors[node] = self._before([self.producers[n] for n in node.reads if n in self.producers])
 
     def _before(self, nodes: Iterable[OnnxNode]) -> int:
         """These nodes and all their ancestors, a bit for each."""
@@ -233,7 +235,7 @@ class _Gates:
         """The loads of a version that a node reads, also through views."""
         numbers = {load.name: load.number for load in track.loads if load.version == version}
         found: set[int] = set()
-        pending = list(node.inputs)
+        pending = list(node.reads)
         while pending:
             name = pending.pop()
             if name in numbers:
@@ -258,7 +260,7 @@ class _Gates:
             gated = self._new("Reshape", [operand, self._new("Concat", [kept, *empties], axis=0)])
         writer.inputs = [gated if at == store.gate else name for at, name in enumerate(writer.inputs)]
         self.consumers.setdefault(gated, []).append(writer)
-        if operand not in writer.inputs:
+        if operand not in writer.reads:
             self.consumers[operand] = [reader for reader in self.consumers[operand] if reader is not writer]
         self._put_behind(writer, self.producers[gated])
 

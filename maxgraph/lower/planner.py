@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ..errors import LoweringError, SourceLocation
 from ..graph import ir
@@ -16,11 +17,15 @@ from ..graph.graph import Graph
 from ..graph.text import access_text
 from .buffers import BufferTrack, Choices
 from .emit import GraphEmitter, emit
+from .executed import ExecutedGraph
 from .optimise import Optimised, optimise
 from .order import Ordering, order_buffers, resolve_loads
 from .plan import BufferPlan, Mode, Plan
-from .proof import ExecutedGraph, Fault, Part, prove_shared
+from .proof import Fault, Part, prove_shared
 from .reuse import bind_intermediates
+
+if TYPE_CHECKING:
+    import onnx
 
 __all__ = ["Planned", "plan_buffers"]
 
@@ -32,12 +37,14 @@ class Planned:
     Attributes:
         emitter: What was emitted.
         executed: The optimised graph.
+        model: The model that it is the graph of.
         optimised: Its bytes.
         plan: Each buffer's row.
     """
 
     emitter: GraphEmitter
     executed: ExecutedGraph
+    model: onnx.ModelProto
     optimised: Optimised
     plan: Plan
 
@@ -90,28 +97,29 @@ def plan_buffers(
             if emitter.onnx.outputs
             else Optimised(b"")  # a graph that computes nothing
         )
-        executed = _parse(optimised.model)
+        model = _parse(optimised.model)
+        executed = ExecutedGraph(model.graph)
         faults = _prove(emitter, executed, without)
         if not faults:
             break
         choices = _escalate(emitter, choices, faults, reasons)
     if not without:
         types = {handle.name: value.tensor_type for value, handle in emitter.handles.items()}
-        extended = bind_intermediates(executed, [*emitter.tracks.values()], types, emitter.guard_values)
+        extended = bind_intermediates(executed, [*emitter.tracks.values()], types, emitter.all_checks)
         if extended is not None:
-            executed, optimised = extended, replace(optimised, model=extended.model.SerializeToString())
+            executed, optimised = extended, replace(optimised, model=model.SerializeToString())
             if _prove(emitter, executed, without):  # pragma: no cover - each of them was proved
                 raise AssertionError("an intermediate value does not lie in its buffer's memory")
     plan = Plan(tuple(_row(emitter, track, ordering, reasons) for track in emitter.tracks.values()))
     if buffers == "in_place":
         _demand(plan)
-    return Planned(emitter, executed, optimised, plan)
+    return Planned(emitter, executed, model, optimised, plan)
 
 
 def _prove(e: GraphEmitter, executed: ExecutedGraph, without: frozenset[Part]) -> dict[str, list[Fault]]:
     """What forbids one memory for all versions, by buffer."""
     faults = {
-        track.name: prove_shared(executed, [v.name for v in track.versions], e.guard_values, without=without)
+        track.name: prove_shared(executed, [v.name for v in track.versions], e.all_checks, without=without)
         for track in e.tracks.values()
         if track.shared and len(track.versions) > 1
     }
@@ -171,10 +179,10 @@ def _name_outputs(e: GraphEmitter) -> None:
             e.onnx.outputs[version.name] = type(track.type)(track.type.dtype, version.shape, track.type.device)
 
 
-def _parse(model: bytes) -> ExecutedGraph:
+def _parse(model: bytes) -> onnx.ModelProto:
     import onnx
 
-    return ExecutedGraph(onnx.ModelProto.FromString(model))
+    return onnx.ModelProto.FromString(model)
 
 
 def _escalate(
@@ -246,10 +254,13 @@ def _row(e: GraphEmitter, track: BufferTrack, ordering: Ordering, reasons: Mappi
         return BufferPlan(track.name, mode, size, size, int(not owned), text, reason.where if reason else None)
     through = [s for _, s in track.stores if s.through]
     snapshots = [load for load in track.loads if load.number in e.choices.snapshots]
-    copies = len(through) + len(snapshots)
+    inside = e.copies_inside.get(track.versions[0].name, 0)
+    copies = len(through) + len(snapshots) + inside
     extra = None if size is None else size * copies
     if through:
-        text = reason.text if reason else "the new value is computed apart"
+        looped = any(s.origin.op.name == "while_loop" for s in through)
+        text = "onnxruntime copies what a loop carries" if looped else "the new value is computed apart"
+        text = reason.text if reason else text
         return BufferPlan(track.name, Mode.WRITTEN_THROUGH, size, extra, copies, text, through[0].origin.location)
     if snapshots:
         text = reason.text if reason else "an old value is still needed after a store"
@@ -267,7 +278,10 @@ def _row(e: GraphEmitter, track: BufferTrack, ordering: Ordering, reasons: Mappi
             f"`{name}` is made to run before the store",
             store.origin.location,
         )
-    return BufferPlan(track.name, Mode.IN_PLACE, size, 0, 0, "every reader of an old value runs before its writer")
+    text = "every reader of an old value runs before its writer"
+    if inside:
+        text = "a branch stores into it more than once"
+    return BufferPlan(track.name, Mode.IN_PLACE, size, extra, copies, text)
 
 
 def _demand(plan: Plan) -> None:

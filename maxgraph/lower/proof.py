@@ -8,21 +8,20 @@ For a buffer whose versions ``0..n`` share memory, and the node W that writes ve
 3. no other operand of W shares memory with the buffer;
 4. W is a node of a known operator, and yields the version itself;
 5. every check that may fail is an ancestor of the first W, so that a failing execution has written nothing.
+
+An If may be W if in each of its branches the same holds of the node that yields the new value there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
-from .kernels import METADATA_ONLY, VIEWS, may_overwrite
+from .executed import ExecutedGraph
+from .kernels import VIEWS, may_overwrite
 
-if TYPE_CHECKING:
-    import onnx
-
-__all__ = ["ExecutedGraph", "Fault", "Part", "prove_shared"]
+__all__ = ["Fault", "Part", "prove_shared"]
 
 
 class Part(Enum):
@@ -52,83 +51,10 @@ class Fault:
     op_type: str
 
 
-class ExecutedGraph:
-    """The optimised model, indexed: who makes and reads each value, and each node's ancestors."""
-
-    def __init__(self, model: onnx.ModelProto) -> None:
-        self.model = model
-        self.graph = model.graph
-        self.nodes = list(model.graph.node)
-        self.producer: dict[str, int] = {}
-        self.readers: dict[str, list[int]] = {}
-        self.operands: list[list[str]] = []
-        self.outputs = {output.name for output in model.graph.output}
-        for at, node in enumerate(self.nodes):
-            operands = [*node.input, *_captured(node)]
-            self.operands.append(operands)
-            for name in dict.fromkeys(operands):
-                if name:
-                    self.readers.setdefault(name, []).append(at)
-            for name in node.output:
-                if name:
-                    self.producer[name] = at
-        # Bit i of ancestors[n]: node i runs before node n in any order. The model lists nodes in such an order.
-        self.ancestors: list[int] = []
-        for at, operands in enumerate(self.operands):
-            before = 0
-            for name in operands:
-                maker = self.producer.get(name)
-                if maker is not None:
-                    if maker >= at:  # pragma: no cover - onnx requires topological order
-                        raise AssertionError("the optimised model is not sorted")
-                    before |= self.ancestors[maker] | 1 << maker
-            self.ancestors.append(before)
-
-    def precedes(self, first: int, second: int) -> bool:
-        """Whether a node is an ancestor of another."""
-        return bool(self.ancestors[second] >> first & 1)
-
-    def memory_of(self, name: str) -> set[str]:
-        """The names whose elements lie in the memory of a value: itself, and views of it."""
-        names = {name}
-        pending = [name]
-        while pending:
-            for at in self.readers.get(pending.pop(), ()):
-                node = self.nodes[at]
-                if node.op_type in VIEWS and not node.domain and node.input[0] in names:
-                    view = node.output[0]
-                    if view not in self.outputs and view not in names:
-                        names.add(view)
-                        pending.append(view)
-        return names
-
-    def readers_of(self, names: Iterable[str]) -> set[int]:
-        """The nodes that read the elements of any of these names; views only pass them on."""
-        found = set()
-        for name in names:
-            for at in self.readers.get(name, ()):
-                node = self.nodes[at]
-                passes_on = node.op_type in VIEWS and not node.domain and node.output[0] not in self.outputs
-                if not passes_on and node.op_type not in METADATA_ONLY:
-                    found.add(at)
-        return found
-
-
-def _captured(node: onnx.NodeProto) -> list[str]:
-    """Names of the outer graph that the node's subgraphs may read; more than they do is safe."""
-    names: list[str] = []
-    for attribute in node.attribute:
-        for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-            for inner in graph.node:
-                names += [*inner.input, *_captured(inner)]
-            names += [output.name for output in graph.output]
-    return names
-
-
 def prove_shared(
     executed: ExecutedGraph,
     versions: Sequence[str],
-    checks: Iterable[str],
+    checks: Collection[str],
     *,
     without: frozenset[Part] = frozenset(),
 ) -> list[Fault]:
@@ -137,7 +63,7 @@ def prove_shared(
     Args:
         executed: The graph that is executed.
         versions: The buffer's input, then each version.
-        checks: Results of nodes that may fail on purpose.
+        checks: Results of nodes that may fail on purpose, those inside branches and loops among them.
         without: Parts of the rule to leave out; only a test of the rule does that.
     """
     faults: list[Fault] = []
@@ -166,13 +92,18 @@ def prove_shared(
         older = {at for at in inside if executed.operands[writer][at] not in memory[k - 1]}
         if older:
             fault(Part.OPERANDS, k, versions[k], node.op_type)
+        elif _is_if(executed, writer):
+            for part in _branch_faults(executed, writer, versions[k], memory[k - 1], checks):
+                fault(part, k, versions[k], node.op_type)
         elif inside and not may_overwrite(node.domain, node.op_type, inside):
             allowed = may_overwrite(node.domain, node.op_type, frozenset())
             fault(Part.OPERANDS if allowed and len(inside) > 1 else Part.KERNEL, k, versions[k], node.op_type)
         if k == 1:
             for check in checks:
                 guard = executed.producer.get(check)
-                if guard is not None and not executed.precedes(guard, writer):
+                # A check in a branch of the writer itself was looked at there.
+                in_writer = guard == writer and _is_if(executed, writer)
+                if guard is not None and not in_writer and not executed.precedes(guard, writer):
                     fault(Part.CHECKS, k, check, node.op_type)
         previous = writer
     return faults
@@ -180,3 +111,44 @@ def prove_shared(
 
 def _result(executed: ExecutedGraph, node: int) -> str:
     return next(str(name) for name in executed.nodes[node].output if name)
+
+
+def _is_if(executed: ExecutedGraph, node: int) -> bool:
+    return executed.nodes[node].op_type == "If" and not executed.nodes[node].domain
+
+
+def _branch_faults(
+    executed: ExecutedGraph, node: int, version: str, old: Set[str], checks: Collection[str]
+) -> Iterator[Part]:
+    """What forbids an If to yield a version in the memory of the one before.
+
+    Args:
+        executed: The graph that holds the If.
+        node: The If.
+        version: Its output.
+        old: The names of the memory that it would write.
+        checks: Results of nodes that may fail on purpose.
+    """
+    position = list(executed.nodes[node].output).index(version)
+    for branch in executed.branches(node):
+        new = branch.graph.output[position].name
+        memory = branch.memory_of(*old)
+        writer = branch.producer.get(new)
+        if writer is None:
+            yield Part.PRODUCER
+            continue
+        maker = branch.nodes[writer]
+        if maker.op_type in VIEWS and not maker.domain and maker.input[0] in memory:
+            continue  # the branch leaves the buffer as it is
+        if any(reader != writer and not branch.precedes(reader, writer) for reader in branch.readers_of(memory)):
+            yield Part.READERS
+        inside = frozenset(at for at, name in enumerate(branch.operands[writer]) if name in memory)
+        if _is_if(branch, writer):
+            yield from _branch_faults(branch, writer, new, memory, checks)
+        elif inside and not may_overwrite(maker.domain, maker.op_type, inside):
+            yield Part.KERNEL
+        for check in checks:
+            guard = branch.producer.get(check)
+            in_writer = guard == writer and _is_if(branch, writer)
+            if guard is not None and not in_writer and not branch.precedes(guard, writer):
+                yield Part.CHECKS

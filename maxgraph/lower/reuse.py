@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence, Set
 
 from ..graph.type import TensorType
 from .buffers import BufferTrack, VersionTrack
+from .executed import ExecutedGraph
 from .kernels import VIEWS, may_overwrite
 from .onnx_model import write_value_info
-from .proof import ExecutedGraph, prove_shared
+from .proof import prove_shared
 
 __all__ = ["WORTHWHILE_BYTES", "bind_intermediates"]
 
@@ -36,7 +37,7 @@ def bind_intermediates(
         checks: Results of nodes that may fail on purpose.
 
     Returns:
-        The graph with these values as outputs; None if there are none.
+        The graph, which has these values as outputs now; None if there are none.
     """
     taken = set(executed.outputs)
     for track in tracks:
@@ -56,8 +57,8 @@ def bind_intermediates(
     if not added:
         return None
     for name in sorted(added):
-        write_value_info(executed.model.graph.output.add(), name, types[name])
-    return ExecutedGraph(executed.model)
+        write_value_info(executed.graph.output.add(), name, types[name])
+    return ExecutedGraph(executed.graph)
 
 
 def _intermediate(

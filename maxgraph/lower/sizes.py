@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..dtype import DType
@@ -25,6 +27,16 @@ class Sizes:
         self._sources: dict[str, tuple[Handle, int]] = {}
         self._values: dict[Dim, Handle] = {}
         self._vectors: dict[Shape, Handle] = {}
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """What is noted and computed inside a subgraph is not known outside."""
+        kept = self._sources, self._values, self._vectors
+        self._sources, self._values, self._vectors = dict(kept[0]), dict(kept[1]), dict(kept[2])
+        try:
+            yield
+        finally:
+            self._sources, self._values, self._vectors = kept
 
     def bind(self, handle: Handle) -> None:
         """Notes the symbols that the shape of a value names for the first time."""

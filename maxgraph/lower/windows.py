@@ -58,12 +58,11 @@ def store_window(e: GraphEmitter, track: BufferTrack, value: Handle, window: Win
             _checked_start(e, shape, window, axis)
         e.skip_store()
         return
-    if len(moved) == 1 and window.steps[moved[0]] == 1:
+    # A subgraph yields the buffer in its own shape, so what writes it there must write that.
+    if len(moved) == 1 and window.steps[moved[0]] == 1 and not e.in_block:
         _store_range(e, track, value, window, moved[0])
     else:
         _store_rows(e, track, value, window, moved)
-    if track.current.store is not None:
-        track.current.store.window = window  # so that what it overwrites can be kept
 
 
 def _store_range(e: GraphEmitter, track: BufferTrack, value: Handle, window: Window, axis: int) -> None:
@@ -77,7 +76,7 @@ def _store_range(e: GraphEmitter, track: BufferTrack, value: Handle, window: Win
     version = e.node(
         "TensorScatter", e.version_as(track, data), e.reshape(value, part), index, since=24, axis=2, shape=data
     )
-    e.add_scatter(track, version, gate=2)
+    e.add_scatter(track, version, window, gate=2)
 
 
 def _store_rows(e: GraphEmitter, track: BufferTrack, value: Handle, window: Window, moved: list[int]) -> None:
@@ -98,7 +97,7 @@ def _store_rows(e: GraphEmitter, track: BufferTrack, value: Handle, window: Wind
     rows = columns[0] if depth == 1 else e.node("Concat", *columns, axis=-1, shape=rows_shape)
     updates = e.reshape(value, Shape([*extents, *shape[depth:]]))
     version = e.node("ScatterND", e.version_as(track, shape), rows, updates, since=18, shape=shape)
-    e.add_scatter(track, version, gate=1)
+    e.add_scatter(track, version, window, gate=1)
 
 
 def _positions(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> Handle:
@@ -240,7 +239,7 @@ def _checked_start(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> 
     position = e.input_positions.get(start.name)
     squeezed = axis in window.squeezed
     symbols = {s.name for low, high in bounds for dim in (low, high, size) for s in dim.parameters}
-    if position is not None and symbols <= e.input_symbols:
+    if position is not None and symbols <= e.input_symbols and not e.in_block:
         noun = "index {value}" if squeezed else f"the slice from {{value}} of {extent} elements"
         for low, high in bounds:
             e.index_check(position, size, low, high, f"{noun} is out of range for axis {axis} of size {{size}}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -89,16 +89,31 @@ class Interpreter:
                 raise InputError(f"{noun} `{info.name}` has dtype {array.dtype}, not {wanted}", code="MG032")
             symbols.bind_input(info.name, info.value.type.shape, array.shape)
             values[info.value] = array
-        for node in self._graph.body.nodes:
-            self._step(node, values, symbols)
+        self._block(self._graph.body, values, symbols)
         return {name: np.array(values[value], copy=True) for name, value in self._graph.results}
+
+    def _block(self, block: ir.Block, values: dict[ir.Value, Array], symbols: Symbols) -> None:
+        for node in block.nodes:
+            self._step(node, values, symbols)
+
+    def _inner(self, block: ir.Block, values: dict[ir.Value, Array], symbols: Symbols) -> Callable[..., list[Array]]:
+        """A nested block as a function; sizes that it binds are its own, and may differ each time."""
+
+        def run(*arguments: Array) -> list[Array]:
+            inner = symbols.copy()
+            values.update(zip(block.params, arguments, strict=True))
+            self._block(block, values, inner)
+            return [values[value] for value in block.results]
+
+        return run
 
     def _step(self, node: ir.Node, values: dict[ir.Value, Array], symbols: Symbols) -> None:
         """Evaluates one node."""
         resolved = {name: self._resolve(value, symbols) for name, value in node.attributes.items()}
         try:
             operands = [values[operand] for operand in node.operands]
-            results = node.op.evaluate(operands, replace(node, attributes=resolved))
+            blocks = [self._inner(block, values, symbols) for block in node.blocks]
+            results = node.op.evaluate(operands, replace(node, attributes=resolved), blocks)
         except Refusal as refusal:
             raise refusal.error(
                 f"{node.op.name}: {refusal.message}", code=refusal.code, where=node.location, help=refusal.help

@@ -18,6 +18,12 @@ class Symbols:
         self.sizes: dict[str, int] = {}
         self._origins: dict[str, str] = {}
 
+    def copy(self) -> Symbols:
+        """The same sizes; what is bound there is not bound here."""
+        other = Symbols()
+        other.sizes, other._origins = dict(self.sizes), dict(self._origins)
+        return other
+
     def bind_input(self, name: str, shape: Shape, sizes: Sequence[int]) -> None:
         """Binds the symbols of an input, and checks its other dims.
 

@@ -12,8 +12,9 @@ from maxgraph.dtype import DType
 from maxgraph.graph import BufferType, BufferValue, DeviceRef, Graph, TensorType
 from maxgraph.lower import Lowered
 from maxgraph.lower.convert import assemble
+from maxgraph.lower.executed import ExecutedGraph
 from maxgraph.lower.planner import plan_buffers
-from maxgraph.lower.proof import ExecutedGraph, Part, prove_shared
+from maxgraph.lower.proof import Part, prove_shared
 from maxgraph.reference import Interpreter
 
 from . import test_hazards as hazards
@@ -90,7 +91,7 @@ REFUSED: dict[str, tuple[Part, str]] = {
 def test_the_proof_refuses(name: str) -> None:
     part, body = REFUSED[name]
     model = parser.parse_model(f"{HEADER}{SIGNATURE} <int64[2] z = {{1, 3}}> {{\n {body}\n}}")
-    executed = ExecutedGraph(model)
+    executed = ExecutedGraph(model.graph)
     checks = ["y"] if part is Part.CHECKS else []
     found = prove_shared(executed, ["s", "v1", "v2"], checks)
     assert part in {fault.part for fault in found}
@@ -99,7 +100,7 @@ def test_the_proof_refuses(name: str) -> None:
 
 def test_the_proof_accepts_a_chain() -> None:
     body = "y = Neg(s)\n t = Add(s, y)\n v1 = Add(s, t)\n v2 = ScatterND(v1, i, u)"
-    executed = ExecutedGraph(parser.parse_model(f"{HEADER}{SIGNATURE} {{\n {body}\n}}"))
+    executed = ExecutedGraph(parser.parse_model(f"{HEADER}{SIGNATURE} {{\n {body}\n}}").graph)
     assert prove_shared(executed, ["s", "v1", "v2"], ["y"]) == []
 
 

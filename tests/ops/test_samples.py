@@ -26,7 +26,7 @@ Array = np.ndarray[Any, Any]
 TOLERANCE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 2e-5, "float64": 1e-12}
 CASES = [(made, number) for made in REGISTRY.values() for number in range(len(made.cases))]
 # Made by public functions that have their own tests: they need a graph's literals and weights.
-BY_HAND = {"constant", "weight"}
+BY_HAND = {"constant", "weight", "cond", "while_loop"}
 
 
 def _fed(spec: Spec) -> TensorType | BufferType:

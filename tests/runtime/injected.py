@@ -24,15 +24,21 @@ def program_of(model: Model) -> Program:
     return program
 
 
+def executed(model: Model) -> onnx.ModelProto:
+    """The graph that onnxruntime executes."""
+    lowered = program_of(model).lowered
+    return onnx.ModelProto.FromString(lowered.entry.model if lowered.entry else lowered.model)
+
+
 def node_names(model: Model) -> list[str]:
     """The executed nodes that read something."""
-    proto = onnx.ModelProto.FromString(program_of(model).lowered.model)
+    proto = executed(model)
     return [node.name for node in proto.graph.node if any(node.input)]
 
 
 def fail_in(model: Model, name: str) -> Program:
     """The same program, whose node of this name fails when its first operand is there."""
-    proto = onnx.ModelProto.FromString(program_of(model).lowered.model)
+    proto = executed(model)
     at, node = next((at, node) for at, node in enumerate(proto.graph.node) if node.name == name)
     operand = next(place for place, source in enumerate(node.input) if source)
     source = node.input[operand]
@@ -52,7 +58,7 @@ def fail_in(model: Model, name: str) -> Program:
 
 def fail_after(model: Model, name: str) -> Program:
     """The same program with one more node, which fails after this one, and which nobody knows."""
-    proto = onnx.ModelProto.FromString(program_of(model).lowered.model)
+    proto = executed(model)
     at, node = next((at, node) for at, node in enumerate(proto.graph.node) if node.name == name)
     _insert(proto, at + 1, node.output[0], "stranger")
     proto.graph.output.append(helper.make_tensor_value_info("injected_zero", onnx.TensorProto.INT64, []))
@@ -77,12 +83,12 @@ def _insert(proto: onnx.ModelProto, at: int, source: str, name: str) -> None:
 
 def _program(model: Model, proto: onnx.ModelProto, extra: str | None = None) -> Program:
     program = program_of(model)
-    lowered = dataclasses.replace(program.lowered, model=proto.SerializeToString())
+    lowered = program.lowered
     if extra is not None:  # an output that must be bound to be computed
         shown = dataclasses.replace(_print_of(), onnx_name=extra)
         lowered = dataclasses.replace(lowered, prints=(*lowered.prints, shown))
     session = OrtSession(
-        lowered.model,
+        proto.SerializeToString(),
         provider=CPU_PROVIDER,
         device_id=0,
         threads=1,

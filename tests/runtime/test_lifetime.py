@@ -140,15 +140,22 @@ def resident() -> int:
 
 
 def grows(work: Callable[[int], object], times: int) -> int:
-    """By how many bytes the process grows from the second half to the end, after the first one has warmed it up."""
-    for number in range(times // 2):
-        work(number)
-    gc.collect()
-    before = resident()
-    for number in range(times // 2):
-        work(number)
-    gc.collect()
-    return resident() - before
+    """By how many bytes the process grows in the second half, after the first one has warmed it up.
+
+    Memory grows for other reasons too; what is left behind would be so each time, so the least of three counts.
+    """
+    least = 2**62
+    for _ in range(3):
+        sizes = []
+        for _ in range(2):
+            for number in range(times // 2):
+                work(number)
+            gc.collect()
+            sizes.append(resident())
+        least = min(least, sizes[1] - sizes[0])
+        if least < 2**20:
+            break
+    return least
 
 
 FORMS = ["state", "caller", "new array", "large", "failing", "checkpoint", "fork"]

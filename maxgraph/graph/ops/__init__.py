@@ -11,6 +11,7 @@ from .buffer import buffer_create, buffer_load, buffer_store
 from .calling import call
 from .cast import cast
 from .comparison import equal, greater, greater_equal, not_equal
+from .cond import cond
 from .constant import constant, constant_external
 from .cumsum import cumsum
 from .device import transfer_to
@@ -38,6 +39,7 @@ from .signs import negate
 from .slicing import buffer_store_slice, slice_tensor
 from .softmax import logsoftmax, softmax
 from .trigonometry import cos, sin, tanh
+from .while_loop import while_loop
 
 __all__ = [
     "abs",
@@ -53,6 +55,7 @@ __all__ = [
     "cast",
     "ceil",
     "concat",
+    "cond",
     "constant",
     "constant_external",
     "cos",
@@ -112,4 +115,5 @@ __all__ = [
     "trunc",
     "unsqueeze",
     "where",
+    "while_loop",
 ]

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ...dtype import DType
 from ..dim import Dim
+from ..ir import Block
 from ..shape import Shape
 from ..type import TensorType
 
@@ -162,6 +163,14 @@ class Emitter(Protocol):
 
     def store_window(self, buffer: Handle, value: Handle, window: Window) -> None:
         """New contents for a part of a buffer, at a cost in proportion to that part; dynamic bounds are checked."""
+        ...
+
+    def cond(self, pred: Handle, then_block: Block, else_block: Block) -> Sequence[Handle]:
+        """The results of one of two blocks; buffers are as that block leaves them."""
+        ...
+
+    def while_loop(self, initial_values: Sequence[Handle], predicate: Block, body: Block) -> Sequence[Handle]:
+        """The carried values after the last round; buffers are as the body leaves them."""
         ...
 
     def print(self, label: str, x: Handle) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...errors import UnsupportedError, user_location
+from ..graph import Graph
 from ..type import TensorType
 from ..value import TensorValueLike
 from .coerced import tensor_operand
@@ -32,8 +34,19 @@ def print_(value: TensorValueLike, label: str = "debug_tensor") -> None:
         >>> with Graph("g", input_types=[TensorType(DType.float32, [2], DeviceRef.CPU())]) as graph:
         ...     ops.print(graph.inputs[0].tensor, "x")
         ...     graph.output()
+
+    Raises:
+        NotImplementedError: It is inside a branch or a loop.
     """
-    _print(tensor_operand(value, "print", "value"), label)
+    tensor = tensor_operand(value, "print", "value")
+    if tensor.to_mlir().block is not None or Graph.current.block is not Graph.current.body:
+        raise UnsupportedError(
+            "print: a branch or a loop cannot print",
+            code="MG017",
+            where=user_location(columns=True),
+            help="make the value a result of it, and print that",
+        )
+    _print(tensor, label)
 
 
 @op(name="print")

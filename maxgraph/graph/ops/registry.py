@@ -60,6 +60,8 @@ class Op(Generic[P, R]):
         operands, attributes: Its formal parameters, in order.
         promoted: The operands that share one dtype; see `dtype_promotion`.
         reads, writes: The buffer operands that it reads and writes.
+        blocks: What its nested blocks are called; a rule and a lowering get them by these names, and a meaning gets
+            functions from arrays to arrays.
         cases: Sample arguments.
     """
 
@@ -73,6 +75,7 @@ class Op(Generic[P, R]):
         reads: Sequence[str],
         writes: Sequence[str],
         casts: bool,
+        blocks: Sequence[str],
     ) -> None:
         self.domain = "maxg"
         self.name = name or fn.__name__.rstrip("_")
@@ -99,6 +102,7 @@ class Op(Generic[P, R]):
         self._casts = casts
         self.reads = tuple(reads)
         self.writes = tuple(writes)
+        self.blocks = tuple(blocks)
         self.cases: list[Sample] = []
         self._rule: Callable[..., Any] | None = None
         self._lowering: Callable[..., Any] | None = None
@@ -153,14 +157,34 @@ class Op(Generic[P, R]):
         except Refusal as refusal:
             self.refuse(refusal, operands, segments)
         node = ir.Node(self, operands, segments, attributes, location=user_location())
-        node.results = tuple(ir.Value(type_, graph, node) for type_ in results)
-        node.effects = self.effects_on(operands, segments)
-        graph.block.nodes.append(node)
-        values = [TensorValue(result) for result in node.results]
+        values = [TensorValue(result) for result in self.add(graph, node, results)]
         # A rule that gives one type makes one tensor; otherwise the public function unpacks.
         return cast(R, None if not values else values[0] if len(values) == 1 and not self._many else values)
 
     _many = False
+
+    def with_blocks(self, operands: Sequence[ir.Value], blocks: Sequence[ir.Block]) -> list[TensorValue]:
+        """Adds a node with nested blocks, which are finished, to the current graph; its operands are one group.
+
+        Raises:
+            TypeError, ValueError: The rule refuses them.
+        """
+        graph = Graph.current
+        segments = tuple(len(operands) if o.kind is OperandKind.VARIADIC else 1 for o in self.operands)
+        check_same_graph(operands, graph, self.name)
+        try:
+            results = self.infer([v.type for v in operands], segments, {}, blocks)
+        except Refusal as refusal:
+            self.refuse(refusal, operands, segments)
+        node = ir.Node(self, tuple(operands), segments, {}, blocks=tuple(blocks), location=user_location())
+        return [TensorValue(result) for result in self.add(graph, node, results)]
+
+    def add(self, graph: Graph, node: ir.Node, results: Sequence[TensorType]) -> tuple[ir.Value, ...]:
+        """Puts a node with these results into a graph's open block."""
+        node.results = tuple(graph.new_value(type_, node) for type_ in results)
+        node.effects = self.effects_on(node.operands, node.segments, node.blocks)
+        graph.block.nodes.append(node)
+        return node.results
 
     def _values(self, arguments: Mapping[str, Any]) -> tuple[tuple[ir.Value, ...], tuple[int, ...]]:
         """The operands, coerced and promoted, flat, and how many each formal operand takes."""
@@ -230,7 +254,11 @@ class Op(Generic[P, R]):
                 given[name] = cast_op(value, target)
 
     def infer(
-        self, types: Sequence[TensorType | BufferType], segments: Sequence[int], attributes: Mapping[str, Any]
+        self,
+        types: Sequence[TensorType | BufferType],
+        segments: Sequence[int],
+        attributes: Mapping[str, Any],
+        blocks: Sequence[ir.Block] = (),
     ) -> tuple[TensorType, ...]:
         """The result types, from the operands' types; the same when a graph is built and when a file is read.
 
@@ -239,7 +267,7 @@ class Op(Generic[P, R]):
         """
         if self._rule is None:
             raise TypeError(f"{self!r} has no type rule")
-        by_name = self._arguments(types, segments, attributes)
+        by_name = self._arguments(types, segments, attributes, blocks)
         devices = {t.device for t in types}
         if len(devices) > 1:
             raise Refusal(
@@ -262,9 +290,9 @@ class Op(Generic[P, R]):
         return (result,) if isinstance(result, TensorType) else tuple(result)
 
     def effects_on(
-        self, operands: Sequence[ir.Value], segments: Sequence[int]
+        self, operands: Sequence[ir.Value], segments: Sequence[int], blocks: Sequence[ir.Block] = ()
     ) -> tuple[tuple[ir.Value, ir.Access], ...]:
-        """What a node with these operands does to which buffers."""
+        """What a node with these operands and nested blocks does to which buffers."""
         effects: dict[ir.Value, ir.Access] = {}
         at = 0
         for operand, count in zip(self.operands, segments, strict=True):
@@ -274,6 +302,10 @@ class Op(Generic[P, R]):
                 access |= ir.Access.WRITE if operand.name in self.writes else ir.Access.NONE
                 effects[operands[at]] = effects.get(operands[at], ir.Access.NONE) | access
             at += count
+        for block in blocks:
+            for node in block.nodes:
+                for buffer, access in node.effects:
+                    effects[buffer] = effects.get(buffer, ir.Access.NONE) | access
         return tuple(effects.items())
 
     @property
@@ -289,24 +321,32 @@ class Op(Generic[P, R]):
 
     def lower(self, emitter: object, operands: Sequence[Any], node: ir.Node) -> tuple[Any, ...]:
         """The result handles of a node, from its operand handles."""
-        result = self.lowering(emitter, **self._arguments(operands, node.segments, node.attributes))
+        result = self.lowering(emitter, **self._arguments(operands, node.segments, node.attributes, node.blocks))
         return () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
 
-    def evaluate(self, operands: Sequence[Any], node: ir.Node) -> tuple[Any, ...]:
-        """The result arrays of a node, from its operand arrays; buffers are changed in place."""
+    def evaluate(
+        self, operands: Sequence[Any], node: ir.Node, blocks: Sequence[Callable[..., Sequence[Any]]] = ()
+    ) -> tuple[Any, ...]:
+        """The result arrays of a node, from its operand arrays; buffers are changed in place.
+
+        Args:
+            operands: The arrays.
+            node: The node, with attributes as a meaning takes them.
+            blocks: For each nested block, a function from the arrays of its parameters to those of its results.
+        """
         if self._meaning is None:
             raise TypeError(f"{self!r} has no meaning")
         import numpy as np
 
         # Infinities and NaN are what IEEE 754 says, and ints wrap around: nothing to warn of.
         with np.errstate(all="ignore"):
-            result = self._meaning(**self._arguments(operands, node.segments, node.attributes))
+            result = self._meaning(**self._arguments(operands, node.segments, node.attributes, blocks))
         return () if result is None else tuple(result) if isinstance(result, (tuple, list)) else (result,)
 
     def _arguments(
-        self, operands: Sequence[Any], segments: Sequence[int], attributes: Mapping[str, Any]
+        self, operands: Sequence[Any], segments: Sequence[int], attributes: Mapping[str, Any], blocks: Sequence[Any]
     ) -> dict[str, Any]:
-        """Operands (types, handles or arrays) and attributes by parameter name."""
+        """Operands (types, handles or arrays), attributes and blocks by parameter name."""
         arguments: dict[str, Any] = {}
         at = 0
         for operand, count in zip(self.operands, segments, strict=True):
@@ -315,7 +355,7 @@ class Op(Generic[P, R]):
             arguments[operand.name] = group if operand.kind is OperandKind.VARIADIC else group[0] if group else None
         for spec in self.attributes:
             arguments[spec.name] = attributes.get(spec.name)
-        return arguments
+        return arguments | dict(zip(self.blocks, blocks, strict=True))
 
     def refuse(self, refusal: Refusal, operands: Sequence[ir.Value], segments: Sequence[int] | None = None) -> NoReturn:
         """Raises what a refusal stands for, with the operands and the user's line."""
@@ -352,6 +392,7 @@ def op(
     writes: Sequence[str] = (),
     many: bool = False,
     casts: bool = True,
+    blocks: Sequence[str] = (),
 ) -> Callable[[Callable[P, R]], Op[P, R]]:
     """Declares an op.
 
@@ -363,10 +404,20 @@ def op(
         writes: Buffer operands that it writes.
         many: The result is a list, also where it has one element.
         casts: Whether promoted tensors of different dtypes are cast, rather than refused.
+        blocks: Names of nested blocks; such an op is made by `Op.with_blocks`.
     """
 
     def declare(fn: Callable[P, R]) -> Op[P, R]:
-        made: Op[P, R] = Op(fn, name=name, version=version, promoted=promoted, reads=reads, writes=writes, casts=casts)
+        made: Op[P, R] = Op(
+            fn,
+            name=name,
+            version=version,
+            promoted=promoted,
+            reads=reads,
+            writes=writes,
+            casts=casts,
+            blocks=blocks,
+        )
         made._many = many
         key = (made.domain, made.name, made.version)
         if key in REGISTRY:
