@@ -39,7 +39,10 @@ class Pool:
             bound = free.pop()
         except IndexError:
             return None
-        if bound.serves(layout, callers):  # most often it is the one used last
+        # Most often it is the one used last; a call of `serves` is felt.
+        if bound.layout is layout and not bound.swaps and bound.known == ([*map(id, callers)] if callers else []):
+            return bound
+        if bound.serves(layout, callers):
             return bound
         others = [bound]
         found = None
