@@ -52,10 +52,7 @@ class Layout:
             ExecutionError: One is not.
         """
         for tensor, low, high, size, check in self.ranges:
-            array = tensors[tensor]
-            if array.ndim == 0 and low <= array.item() <= high and low >= 0:
-                continue  # the quick answer for most
-            for value in array.reshape(-1).tolist():
+            for value in tensors[tensor].reshape(-1).tolist():
                 if not low <= (value if value >= 0 else value + size) <= high:
                     message = check.message.replace("{value}", str(value)).replace("{size}", str(size))
                     raise ExecutionError(message, code="MG035", where=check.where)

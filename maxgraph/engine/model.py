@@ -119,8 +119,11 @@ class Model:
             if layout is None:
                 cells = [] if state is None else [state.cell(name) for name in self._symbolic]
                 layout = self._layouts.get(form, tensors, callers, cells)
-            if layout.ranges:
-                layout.check_indices(tensors)
+            for tensor, low, high, _, _ in layout.ranges:
+                index = tensors[tensor]
+                if index.ndim or low < 0 or not low <= index.item() <= high:  # the quick answer for most
+                    layout.check_indices(tensors)
+                    break
             results = self._executor.run(form, tensors, callers, layout, used)
         finally:
             if locked:

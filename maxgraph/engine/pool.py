@@ -32,18 +32,15 @@ class Pool:
     def __init__(self) -> None:
         self.free: list[Bound] = []
 
-    def take(self, layout: Layout, callers: Sequence[Array]) -> Bound | None:
-        """A binding for these sizes and this memory, if there is one."""
-        free = self.free
-        try:
-            bound = free.pop()
-        except IndexError:
-            return None
-        # Most often it is the one used last; a call of `serves` is felt.
-        if bound.layout is layout and not bound.swaps and bound.known == ([*map(id, callers)] if callers else []):
-            return bound
+    def search(self, bound: Bound, layout: Layout, callers: Sequence[Array]) -> Bound | None:
+        """A binding for these sizes and this memory, if there is one.
+
+        Args:
+            bound: The one used last, which is out of `free` already.
+        """
         if bound.serves(layout, callers):
             return bound
+        free = self.free
         others = [bound]
         found = None
         while found is None:

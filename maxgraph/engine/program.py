@@ -72,7 +72,15 @@ class Program:
         if self.session is None:
             return []
         pool = state.pools.get(self) or state.pool(self)
-        bound = pool.take(layout, callers)
+        bound: Bound | None = None
+        try:
+            bound = pool.free.pop()
+        except IndexError:
+            pass
+        else:
+            # Most often it is the one used last. This is part of what `serves` does; a call would be felt.
+            if bound.layout is not layout or bound.swaps or bound.known != ([*map(id, callers)] if callers else []):
+                bound = pool.search(bound, layout, callers)
         try:
             if bound is None:
                 bound = Bound(self, form, layout, callers, state)

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
 
+from maxgraph.dtype import DType
 from maxgraph.engine import InferenceSession, Model
 from maxgraph.engine.program import Program
 from maxgraph.errors import ExecutionError, InternalError, MaxGraphError, StateError
+from maxgraph.graph import ops
 from maxgraph.lower.lowered import Risk
 from tests.lower.programs import Program as Sample
 from tests.lower.programs import random_program
+from tests.runtime.graphs import CPU, I64, buffer, graph_of, tensor
 from tests.runtime.injected import fail_after, fail_in, node_names, program_of
 
 HOW = {"in": fail_in, "after": fail_after}
@@ -91,6 +95,49 @@ def check(sample: Sample, how: Callable[[Model, str], Program], every: int) -> i
 @pytest.mark.parametrize("seed", range(20))
 def test_a_failure_in_some_nodes_of_a_random_program(seed: int, how: str) -> None:
     check(random_program(seed, steps=1), HOW[how], every=4)
+
+
+def blocks(kind: str) -> Sample:
+    """Stores before, inside and after a branch or a loop; the store before is to a part, the one inside to more."""
+
+    def body(x: Any, at: Any, flag: Any, a: Any, b: Any) -> Any:
+        a[at] = x
+
+        def change() -> Any:
+            a[...] = a[...] * 2 + x
+            b[1] = a[0]
+            return ops.tanh(a[...] @ a[...])
+
+        if kind == "cond":
+            (shown,) = ops.cond(flag, [tensor([3, 3])], change, lambda: a[...])
+        else:
+            count = ops.constant(0, I64, CPU)
+
+            def again(n: Any, _: Any) -> Any:
+                return n < 3
+
+            def step(n: Any, _: Any) -> Any:
+                return n + 1, change()
+
+            _, shown = ops.while_loop([count, a[...]], again, step)
+        b[at] = x
+        return {"shown": shown, "sum": ops.tanh(shown @ a[...])}
+
+    types = [tensor([3]), tensor([], I64), tensor([], DType.bool), buffer([3, 3]), buffer([3, 3])]
+    graph = graph_of(body, *types, names=["x", "at", "flag", "a", "b"])
+    rng = np.random.default_rng(0)
+    arrays = {name: rng.standard_normal((3, 3)).astype(np.float32) for name in "ab"}
+    feeds = [{"x": np.ones(3, np.float32), "at": np.array(2), "flag": np.array(flag)} for flag in (True, False)]
+    return Sample(0, graph, arrays, feeds)
+
+
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("kind", ["cond", "while_loop"])
+def test_a_failure_around_branches_and_loops(kind: str, how: str, flag: bool) -> None:
+    sample = blocks(kind)
+    feeds = next(feeds for feeds in sample.steps if bool(feeds["flag"]) is flag)
+    check(Sample(0, sample.graph, sample.buffers, [feeds]), HOW[how], every=1)
 
 
 @pytest.mark.nightly

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from maxgraph.dtype import DType
 from maxgraph.engine import InferenceSession, Model
 from maxgraph.engine.undo import Undo
 from maxgraph.errors import ExecutionError, InputError, StateError
@@ -87,6 +88,23 @@ def test_what_is_kept_is_in_proportion_to_what_is_stored(make: Any, size: int, k
     assert found.plan.mode.shares_memory
     assert found.risk is Risk.MEMORY
     assert kept == ("nothing" if not found.kept else "part" if found.kept[0].axes else "whole")
+
+
+def test_a_branch_that_stores_more_than_the_row_before_it_is_kept_whole() -> None:
+    def body(x: Any, at: Any, flag: Any, b: Any) -> Any:
+        b[at] = x
+
+        def change() -> None:
+            b[0:2] = b[1:3]
+
+        ops.cond(flag, None, change, lambda: None)
+        column = x + b[0, 0] * 0
+        return {"sum": ops.sum(ops.sum(column.reshape([4, 1]) * x, axis=0), axis=0)}
+
+    types = [tensor([4]), tensor([], I64), tensor([], DType.bool), buffer([8, 4])]
+    (found,) = lower(graph_of(body, *types, names=["x", "at", "flag", "b"])).buffers
+    assert found.plan.mode.shares_memory
+    assert found.kept == (Region(()),)
 
 
 def bytes_kept(model: Model, monkeypatch: pytest.MonkeyPatch, *arguments: Any) -> int:
