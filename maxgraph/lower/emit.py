@@ -39,7 +39,8 @@ class GraphEmitter:
         guards: Message and place of each check, by the name of its node; `guard_values` are their results, and those
             of branches and loops that hold checks.
         scope: The branch or loop that is being emitted.
-        checks_inside: Results of checks inside branches and loops.
+        checks: Results that only exist if checks hold, those inside branches and loops among them, each with the name
+            of the node that fails; "" where that is inside.
         copies_inside: For each buffer, whole copies that a branch makes of it.
     """
 
@@ -56,7 +57,7 @@ class GraphEmitter:
         self.guards: dict[str, tuple[str, SourceLocation | None]] = {}
         self.guard_values: list[str] = []
         self.scope: Scope | None = None
-        self.checks_inside: list[str] = []
+        self.checks: dict[str, str] = {}
         self.copies_inside: dict[str, int] = {}
         self.prints: list[tuple[str, str, TensorType]] = []
         self.sizes = Sizes(self)
@@ -217,21 +218,16 @@ class GraphEmitter:
         node = self.onnx.nodes[-1]
         node.name = f"guard{len(self.guards)}"
         self.guards[node.name] = (f"{self.node_here.op.name}: {message}", self.node_here.location)
-        self.add_guard(result.name)
+        self.add_guard(result.name, node.name)
         return result
 
-    def add_guard(self, name: str) -> None:
-        """Notes a result that only exists if checks hold."""
+    def add_guard(self, name: str, node: str = "") -> None:
+        """Notes a result that only exists if checks hold, and the node that fails, if that is one of its own."""
+        self.checks[name] = node
         if self.scope is None:
             self.guard_values.append(name)
         else:
             self.scope.guards.append(name)
-            self.checks_inside.append(name)
-
-    @property
-    def all_checks(self) -> list[str]:
-        """Results that only exist if checks hold, those inside branches and loops among them."""
-        return [*self.guard_values, *self.checks_inside]
 
     @property
     def in_block(self) -> bool:

@@ -119,8 +119,8 @@ def order_buffers(e: GraphEmitter, without: frozenset[Part] = frozenset()) -> Or
 def _order_writers(track: BufferTrack, gates: _Gates, found: Ordering) -> None:
     """Orders the writers of one buffer among themselves: two whole-buffer stores may share no data."""
     for earlier, later in pairwise([store for _, store in track.stores]):
-        if gates.precedes(later.writer, earlier.writer):
-            # The value of the later store is made first: it must be kept apart until then.
+        if later.writer is earlier.writer or gates.precedes(later.writer, earlier.writer):
+            # The value of the later store is made first, or by the same node: it must be kept apart until then.
             found.through.add(later.number)
         elif not gates.precedes(earlier.writer, later.writer):
             gates.add(later, [earlier.writer])
@@ -151,13 +151,20 @@ def _order_store(
             if node is store.writer and node.op_type == "If":
                 continue  # the check and the store are in one branch, where the proof looks at both
             if gates.precedes(store.writer, node) or node is store.writer:
-                found.unguarded.setdefault(track.name, e.guards[node.name][0])
+                found.unguarded.setdefault(track.name, _check_text(e, node))
             elif not gates.precedes(node, store.writer):
                 waiting.append(node)
     if waiting and found.settled:
         gates.add(store, waiting)
         found.gated.setdefault(track.name, []).append((store, waiting[0]))
     return bool(waiting)
+
+
+def _check_text(e: GraphEmitter, node: OnnxNode) -> str:
+    """What a check says when it fails; a branch or a loop holds checks of its own."""
+    if node.name in e.guards:
+        return e.guards[node.name][0]
+    return f"one inside `{node.origin.op.name}`" if node.origin is not None else "one inside a branch or a loop"
 
 
 def _keep_old(track: BufferTrack, version: int, node: OnnxNode, gates: _Gates, found: Ordering) -> None:
