@@ -22,8 +22,11 @@ from .onnx_model import OnnxBlock, OnnxNode
 if TYPE_CHECKING:
     from .emit import GraphEmitter
 
-__all__ = ["Scope", "emit_cond", "emit_while_loop"]
+__all__ = ["MOST_DEEP", "Scope", "emit_cond", "emit_while_loop"]
 
+#: Blocks inside one another: onnxruntime reads messages that are nested 100 deep; each block takes three, and the type
+#: of what it yields five.
+MOST_DEEP = 31
 _COUNT = TensorType(DType.int64, [], DeviceRef.CPU())
 _FLAG = TensorType(DType.bool, [], DeviceRef.CPU())
 
@@ -36,12 +39,14 @@ class Scope:
         buffers: What each buffer holds at this point, by the name of its input.
         guards: Results of checks that may fail.
         stores: How often each buffer was stored to.
+        depth: The number of blocks that it is in, itself counted.
     """
 
     block: OnnxBlock
     buffers: dict[str, Handle]
     guards: list[str] = field(default_factory=list)
     stores: dict[str, int] = field(default_factory=dict)
+    depth: int = 1
 
 
 @dataclass(slots=True)
@@ -60,8 +65,18 @@ def _buffers(e: GraphEmitter) -> _Buffers:
 
 @contextmanager
 def _open(e: GraphEmitter, buffers: dict[str, Handle]) -> Iterator[Scope]:
-    """Lets nodes go into a block."""
-    scope = Scope(OnnxBlock(), dict(buffers))
+    """Lets nodes go into a block.
+
+    Raises:
+        LoweringError: Blocks are nested deeper than onnxruntime reads them.
+    """
+    depth = e.scope.depth + 1 if e.scope is not None else 1
+    if depth > MOST_DEEP:
+        raise e.refuse(
+            f"branches and loops are nested over {MOST_DEEP} deep, which onnxruntime does not take",
+            help="compute the conditions first, and combine them with ops.logical_and",
+        )
+    scope = Scope(OnnxBlock(), dict(buffers), depth=depth)
     nodes, e.onnx.nodes = e.onnx.nodes, scope.block.nodes
     outer, e.scope = e.scope, scope
     try:
@@ -126,10 +141,11 @@ def emit_while_loop(
 
 
 def _evaluate(e: GraphEmitter, block: ir.Block, arguments: Sequence[Handle]) -> list[Handle]:
-    """A block's nodes, written at this point; its results."""
+    """A block's nodes, written at this point; its results. The sizes that it makes are its own."""
     for param, argument in zip(block.params, arguments, strict=True):
         e.handles[param] = argument
-    e.emit_nodes(block.nodes)
+    with e.sizes.inside():
+        e.emit_nodes(block.nodes)
     return [e.handles[value] for value in block.results]
 
 
