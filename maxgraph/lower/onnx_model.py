@@ -14,6 +14,7 @@ from ..dtype import DType
 from ..graph import ir
 from ..graph.shape import Shape
 from ..graph.type import TensorTypeBase, static_dim
+from .kernels import METADATA_ONLY
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,6 +71,12 @@ class OnnxNode:
         if not self.blocks:
             return self.inputs
         return list(dict.fromkeys([*self.inputs, *(name for block in self.blocks.values() for name in block.captured)]))
+
+    def reads_elements(self, name: str) -> bool:
+        """Whether it, or a node of its subgraphs, reads more of a value than its shape."""
+        return (name in self.inputs and self.op_type not in METADATA_ONLY) or any(
+            node.reads_elements(name) for block in self.blocks.values() for node in block.nodes
+        )
 
 
 @dataclass(slots=True)

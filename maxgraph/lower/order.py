@@ -18,7 +18,7 @@ import numpy as np
 from ..dtype import DType
 from .buffers import BufferTrack, Load, Store
 from .emit import GraphEmitter
-from .kernels import METADATA_ONLY, VIEWS
+from .kernels import VIEWS
 from .onnx_model import OnnxNode
 from .proof import Part
 
@@ -227,8 +227,9 @@ class _Gates:
         pending = [track.versions[version].name]
         writers = {v.name for t in self.e.tracks.values() for v in t.versions[1:]}
         while pending:
-            for node in self.consumers.get(pending.pop(), ()):
-                if node.op_type in METADATA_ONLY:
+            name = pending.pop()
+            for node in self.consumers.get(name, ()):
+                if not node.reads_elements(name):
                     continue
                 is_view = node.op_type in views and not node.domain
                 lands_elsewhere = node.outputs[0] in outputs or node.outputs[0] in writers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -247,8 +248,12 @@ def feeds() -> list[tuple[Array, ...]]:
 
 
 @pytest.mark.parametrize("body", PROGRAMS, ids=lambda body: body.__name__)
-def test_a_program_agrees_with_the_interpreter(body: Callable[[Given], Any], tmp_path: Any) -> None:
-    graph = build(body)
+def test_a_program_agrees_with_the_interpreter(body: Callable[[Given], Any], tmp_path: Path) -> None:
+    check(build(body), tmp_path)
+
+
+def check(graph: Graph, tmp_path: Path) -> None:
+    """Whether a graph agrees with the interpreter at every level, through a file, and fails where that fails."""
     weights = {"w": np.linspace(0, 1, N, dtype=np.float32)} if "w" in graph.weights else {}
     maxgraph.save(graph, tmp_path / "g.maxg", weights=weights)
     graph = maxgraph.load(tmp_path / "g.maxg")
