@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from maxgraph.dtype import DType
 from maxgraph.engine import InferenceSession
 from maxgraph.errors import ExecutionError, LoweringError
-from maxgraph.graph import BufferType, DeviceRef, Graph, TensorType, TensorValue, ops
+from maxgraph.graph import BufferType, Graph, TensorType, TensorValue, ops
 from maxgraph.lower import Mode, lower
 from maxgraph.lower.blocks import MOST_DEEP
 from maxgraph.lower.nested import find_moved, lift_folded
