@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 # Test processes; `make test WORKERS=2` where memory is short.
 WORKERS ?= auto
 
-.PHONY: demo test lint check-proto proto bench test-nightly clean
+.PHONY: demo test lint check-proto proto bench test-nightly test-cuda clean
 
 demo: $(READY)
 	$(BIN)/python samples/demo.py
@@ -19,6 +19,10 @@ test: lint check-proto
 
 test-nightly: $(READY)
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m nightly
+
+# On a machine with a CUDA device, after: pip uninstall onnxruntime; pip install onnxruntime-gpu
+test-cuda: $(READY)
+	$(BIN)/python -m pytest -q -m cuda -rs tests/cuda
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -34,6 +38,7 @@ check-proto: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/per_call.py
+	$(BIN)/python benchmarks/load.py
 
 $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed, and none was found" >&2; exit 2; }

@@ -69,6 +69,7 @@ CODES: dict[str, str] = {
     "MG035": "index out of range when run",
     "MG036": "a state is in use",
     "MG037": "a state does not fit the model",
+    "MG038": "a state of another program",
     "MG039": "a weight is missing or does not fit",
     # Lowering and devices
     "MG040": "a device cannot be had",
@@ -77,6 +78,8 @@ CODES: dict[str, str] = {
     "MG043": "onnxruntime failed",
     "MG044": "the execution failed",
     "MG045": "a graph that a file cannot hold",
+    "MG046": "a node would run on the CPU instead of the accelerator",
+    "MG048": "a state that a failed execution has left half changed",
     # Command line
     "MG050": "a file cannot be read or written",
     "MG051": "a build script went wrong",

@@ -22,7 +22,7 @@ COMMANDS = {
         "maxg build build.py:predict -o predict.maxg",
         "maxg inspect train.maxg --show plan",
         "maxg run train.maxg -i train.npz --scan images --scan labels --state-out trained.safetensors",
-        "maxg run predict.maxg -i test.npz --scan images --scan labels --state-in trained.safetensors "
+        "maxg run predict.maxg -i test.npz --scan images --scan labels --state-in trained.safetensors --any-program "
         "--output-name accuracy",
     ),
 }

@@ -40,6 +40,7 @@ class _Options:
     random: bool
     seed: int
     state_in: str | None
+    any_program: bool
     state_out: str | None
     set_state: Sequence[str]
     reset: Sequence[str]
@@ -50,6 +51,8 @@ class _Options:
     provider: str
     threads: int
     no_inplace: bool
+    no_cache: bool
+    allow_fallback: bool
     expect: str | None
     rtol: float | None
     atol: float | None
@@ -67,6 +70,7 @@ class _Options:
 @click.option("--random", is_flag=True, help="Random values for inputs that are not given.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random values.")
 @click.option("--state-in", metavar="FILE", help="Buffers to begin with (.safetensors, .npz).")
+@click.option("--any-program", is_flag=True, help="Take --state-in also if another program wrote it.")
 @click.option("--state-out", metavar="FILE", help="Where to write the buffers at the end.")
 @click.option("--state", "set_state", multiple=True, metavar="NAME=VALUE", help="What a buffer begins with.")
 @click.option("--reset", multiple=True, metavar="NAME", help="Put this buffer back to its beginning.")
@@ -77,6 +81,8 @@ class _Options:
 @click.option("--provider", default="cpu", envvar="MAXG_PROVIDER", show_envvar=True, help="cpu, cuda or reference.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, envvar="MAXG_THREADS", show_envvar=True)
 @click.option("--no-inplace", is_flag=True, help="Share no memory, to look for a fault.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor fill the compile cache.")
+@click.option("--allow-fallback", is_flag=True, help="With cuda: let the CPU run what it cannot.")
 @click.option("--expect", metavar="FILE", help="Compare the outputs; exit 1 if they differ.")
 @click.option("--rtol", type=float, help="Relative tolerance of --expect.")
 @click.option("--atol", type=float, help="Absolute tolerance of --expect.")
@@ -147,7 +153,11 @@ def _load(graph: Graph, options: _Options) -> Model:
 
     device = Accelerator() if options.provider == "cuda" else CPU()
     session = InferenceSession(
-        devices=[device], num_threads=options.threads, buffers="copied" if options.no_inplace else "auto"
+        devices=[device],
+        num_threads=options.threads,
+        buffers="copied" if options.no_inplace else "auto",
+        cache=not options.no_cache,
+        allow_fallback=options.allow_fallback,
     )
     return session.load(graph, reference=options.provider == "reference")
 
@@ -158,7 +168,7 @@ def _state(graph: Graph, model: Model, options: _Options) -> State:
 
     state = model.new_state()
     if options.state_in is not None:
-        state.load(options.state_in)
+        state.load(options.state_in, any_program=options.any_program)
     for name in options.reset:
         state.reset(name)
     kinds = {i.name: i.value.type for i in graph.buffers if i.name in state and isinstance(i.value.type, BufferType)}

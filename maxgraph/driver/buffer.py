@@ -10,10 +10,11 @@ import numpy as np
 from ..dtype import DType
 from ..errors import InputError, InputTypeError
 from .arrays import Array, array_from_dlpack, dtype_of, scalar_array
-from .device import CPU, Device
+from .device import CPU, Accelerator, Device
+from .device_memory import lies_on_accelerator
 from .indexing import BufferIndex, checked_index
 
-__all__ = ["Buffer"]
+__all__ = ["Buffer", "usable"]
 
 _new = object.__new__
 
@@ -21,7 +22,7 @@ _new = object.__new__
 class Buffer:
     """Elements of one type in memory, with a shape. A new one is zero.
 
-    It lies in host memory, also where its device is an accelerator: onnxruntime then copies it over for each call.
+    On an accelerator it is a `DeviceBuffer`, whose elements lie there.
 
     Args:
         dtype: The element type.
@@ -42,11 +43,20 @@ class Buffer:
     _array: Array
     _device: Device
 
+    def __new__(cls, dtype: DType, shape: Sequence[int], device: Device | None = None) -> Buffer:
+        """A buffer of the kind that the device needs."""
+        del dtype, shape
+        if isinstance(device, Device) and not device.is_host:
+            from .device_buffer import DeviceBuffer
+
+            return _new(DeviceBuffer)
+        return _new(cls)
+
     def __init__(self, dtype: DType, shape: Sequence[int], device: Device | None = None) -> None:
         if not isinstance(dtype, DType):
             raise InputTypeError(f"dtype is a DType, not {type(dtype).__name__} {dtype!r}", code="MG032")
         self._array = np.zeros(tuple(shape), dtype.to_numpy())
-        self._device = _usable(device)
+        self._device = usable(device)
 
     @staticmethod
     def _over(array: Array, device: Device) -> Buffer:
@@ -54,6 +64,16 @@ class Buffer:
         buffer = _new(Buffer)
         buffer._array, buffer._device = array, device  # noqa: SLF001 - its own class
         return buffer
+
+    @staticmethod
+    def _on(array: Array, device: Device) -> Buffer:
+        """A buffer on a device: over this array on the host, with a copy of it elsewhere."""
+        if device.is_host:
+            return Buffer._over(array, device)
+        from .device_buffer import DeviceBuffer
+        from .device_memory import DeviceArray
+
+        return DeviceBuffer.over(DeviceArray.of(array, device))
 
     @staticmethod
     def from_numpy(arr: Array) -> Buffer:
@@ -79,6 +99,8 @@ class Buffer:
     def from_dlpack(array: Any, *, copy: bool | None = None) -> Buffer:
         """A buffer over the memory of a DLPack object (a tensor of PyTorch, JAX, CuPy, numpy, or a buffer).
 
+        A tensor on a CUDA device gives a buffer there, over the same memory.
+
         Args:
             array: The object.
             copy: True: always copy; False: never; None: only where the memory is read-only or not C-contiguous.
@@ -87,6 +109,12 @@ class Buffer:
             TypeError: It does not speak DLPack.
             ValueError: Its memory cannot be had, or `copy` is False and it has to be copied.
         """
+        if lies_on_accelerator(array):
+            from .device_buffer import DeviceBuffer
+            from .device_memory import DeviceArray
+
+            shared_there = DeviceArray.from_dlpack(array, Accelerator(int(array.__dlpack_device__()[1])))
+            return DeviceBuffer.over(shared_there.copy() if copy else shared_there)
         source = array._array if isinstance(array, Buffer) else array  # noqa: SLF001 - its own class
         shared = source if isinstance(source, np.ndarray) else array_from_dlpack(source)
         if copy is False and not shared.flags.carray:
@@ -109,7 +137,7 @@ class Buffer:
         Raises:
             TypeError, ValueError: The value is no scalar, or does not fit into `dtype`.
         """
-        return Buffer._over(scalar_array(value, dtype), _usable(device))
+        return Buffer._on(scalar_array(value, dtype), usable(device))
 
     # What it is ----------------------------------------------------------------------------------------------------
 
@@ -176,7 +204,7 @@ class Buffer:
 
     def copy(self, device: Device | None = None) -> Buffer:
         """A contiguous copy."""
-        return Buffer._over(_copied(self._array), self._device if device is None else _usable(device))
+        return Buffer._on(_copied(self._array), self._device if device is None else usable(device))
 
     def contiguous(self) -> Buffer:
         """This buffer if it is contiguous, else a copy that is."""
@@ -202,11 +230,14 @@ class Buffer:
         Raises:
             ValueError: Its dtype or shape differs.
         """
-        if src._array.dtype != self._array.dtype or src.shape != self.shape:
+        self._check_like(src)
+        self._array[...] = src._array
+
+    def _check_like(self, src: Buffer) -> None:
+        if src.dtype != self.dtype or src.shape != self.shape:
             raise InputError(
                 "the two buffers differ", code="MG031", details=[("into", self._text()), ("from", src._text())]
             )
-        self._array[...] = src._array
 
     def view(self, dtype: DType, shape: Sequence[int] | None = None) -> Buffer:
         """The same memory as other elements, of as many bytes.
@@ -262,7 +293,13 @@ class Buffer:
         return f"Buffer({self._text()}, {self._device})"
 
 
-def _usable(device: Device | None) -> Device:
+def usable(device: Device | None) -> Device:
+    """The device, or the CPU.
+
+    Raises:
+        DeviceError: It cannot be used.
+        InputTypeError: It is no device.
+    """
     if device is None:
         return CPU()
     if not isinstance(device, Device):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from ..errors import DeviceError
 
@@ -39,6 +40,13 @@ class Device:
     def is_host(self) -> bool:
         """Whether its memory is the host's own."""
         return self.label == "cpu"
+
+    def ort_device(self) -> Any:
+        """The same for onnxruntime."""
+        from onnxruntime import OrtDevice
+
+        kind = "cpu" if self.is_host else "cuda"
+        return OrtDevice.make(kind, 0 if self.is_host else self.id)._get_c_device()  # noqa: SLF001 - there is no other way
 
     def check(self) -> None:
         """Does nothing if the device can be used.

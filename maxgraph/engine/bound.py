@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from .layout import Layout
 from .memory import Claim, Owners, check_buffers_apart, ranges_of
 from .ort import OrtBinding, OrtFailure, same_memory
 from .results import Results
+from .undo import Undo
 
 if TYPE_CHECKING:
     from .program import Program
@@ -27,6 +28,7 @@ __all__ = ["Bound"]
 #: Inputs up to this size are copied into memory that stays bound, which is cheaper than binding anew; larger ones are
 #: read where they lie.
 COPIED_INPUT_BYTES = 64 * 1024
+_DEAD = 0
 
 
 class Bound:
@@ -38,6 +40,7 @@ class Bound:
         layout: The sizes.
         owners: Who owns the caller's buffers.
         claim: Where they lie.
+        known: Which arrays they are, by id; of another length where one of them is gone.
         swaps: Buffers of the state whose two memories are exchanged, each with the one that is bound as the old value.
     """
 
@@ -45,15 +48,17 @@ class Bound:
         "_alive",
         "_back",
         "_binding",
-        "_known",
+        "_extra",
         "_large",
-        "_prepares",
         "_results",
         "_run",
         "_scratch",
-        "_take",
+        "_undo",
+        "_unread",
+        "_views",
         "_writes",
         "claim",
+        "known",
         "layout",
         "owners",
         "swaps",
@@ -67,9 +72,12 @@ class Bound:
         self._binding = OrtBinding(program.session)
         self._writes: list[tuple[int, Array, Any]] = []
         self._large: list[tuple[int, str]] = []
+        self._views, self._unread = program.views, program.unread
         self._scratch: list[Array] = []
         self._back: list[tuple[int, Array]] = []
         self.swaps: list[tuple[Cell, Array]] = []
+        self._undo = Undo()
+        tensor_of = {slot.position: at for at, (_, slot) in enumerate(form.tensors)}
         self._remember(callers)
         self._bind_tensors(program)
         given = iter(range(len(callers)))
@@ -77,12 +85,17 @@ class Bound:
             if buffer.state is not None and buffer.state.scratch:
                 self._bind_scratch(buffer)
             elif buffer.state is None and callers:
-                self._bind_caller(buffer, callers, next(given))
+                at = next(given)
+                self._bind_caller(buffer, callers, at)
+                self._keep(program, buffer, at, tensor_of)
             else:
                 self._bind_cell(buffer, state.cell(buffer.name))
+                self._keep(program, buffer, state.cell(buffer.name).allocate(layout.sizes), tensor_of)
         self._results = Results(program.lowered, program.session, self._binding, layout)
-        self._prepares = bool(self._scratch or self._large or self._results.prepares)
-        self._run, self._take = self._binding.run, self._results.take
+        self._run = self._binding.run
+        self._extra = bool(
+            self._scratch or self._large or self._back or self.swaps or self._undo or not self._results.simple
+        )
 
     def serves(self, layout: Layout, callers: Sequence[Array]) -> bool:
         """Whether a call with these sizes and these buffers can use it as it is."""
@@ -92,8 +105,8 @@ class Bound:
             for cell, array in self.swaps:
                 if cell.array is not array:
                     return False
-        if self._known != [*map(id, callers)]:
-            if len(self._known) != len(callers) or ranges_of(callers) != self.claim.ranges:
+        if self.known != [*map(id, callers)]:
+            if ranges_of(callers) != self.claim.ranges:
                 return False
             self._remember(callers)  # other arrays over the same memory
         return True
@@ -102,23 +115,47 @@ class Bound:
         """Runs the model; the outputs are the caller's own.
 
         Raises:
-            OrtFailure: onnxruntime failed.
+            OrtFailure: The run failed. What was to be kept of the buffers is in its place again.
+            MemoryError: There was no memory to begin with. Nothing has changed.
         """
         for at, memory, index in self._writes:
             memory[index] = tensors[at]
-        kept = self._prepare(tensors) if self._prepares else None
+        if self._extra:
+            return self._run_with_extras(tensors, callers)
+        values = []
         try:
             self._run()
+            for result in self._results.memories:
+                values.append(result.copy())
         except Exception as error:  # noqa: BLE001 - onnxruntime has many
             raise OrtFailure(str(error)) from None
-        del kept
-        if self._back:
-            for at, memory in self._back:
-                callers[at][...] = memory
-        if self.swaps:
-            for cell, _ in self.swaps:
-                cell.swap()
-        return self._take()
+        return values
+
+    def _run_with_extras(self, tensors: Sequence[Array], callers: Sequence[Array]) -> list[Array]:
+        """The same where there is more to do than to run, and to copy the results out of memory that stays bound."""
+        alive = self._prepare(tensors)
+        kept = self._undo.keep(tensors, callers)
+        try:
+            self._run()
+            values = self._results.take()
+        except Exception as error:  # noqa: BLE001 - onnxruntime has many
+            for part, copy in kept:
+                part[...] = copy
+            raise OrtFailure(str(error)) from None
+        except BaseException:
+            # An interrupt. It is raised when onnxruntime is done, so all buffers have to take over what it made.
+            self._commit(callers)
+            raise
+        del alive
+        self._commit(callers)
+        return values
+
+    def _commit(self, callers: Sequence[Array]) -> None:
+        """Lets buffers with two memories take over their new values; nothing in it can fail."""
+        for at, memory in self._back:
+            callers[at][...] = memory
+        for cell, _ in self.swaps:
+            cell.swap()
 
     def _prepare(self, tensors: Sequence[Array]) -> list[Array]:
         """What is bound anew in each call; gives the arrays that must live until the run is over."""
@@ -127,10 +164,14 @@ class Bound:
         self._results.prepare()
         return [self._bind_large(name, tensors[at]) for at, name in self._large]
 
+    def _keep(self, program: Program, buffer: BufferBinding, memory: Array | int, tensor_of: Mapping[int, int]) -> None:
+        if program.restores:
+            self._undo.add(memory, buffer.type.shape, buffer.kept, self.layout.sizes, tensor_of)
+
     def _remember(self, callers: Sequence[Array]) -> None:
-        # An id says that it is the same array only while that lives: when one of them dies, all are forgotten.
-        known = self._known = [id(array) for array in callers]
-        self._alive = [weakref.ref(array, lambda _: known.clear()) for array in callers]
+        # An id says that it is the same array only while that lives: when one of them dies, no list of ids is equal.
+        known = self.known = [id(array) for array in callers]
+        self._alive = [weakref.ref(array, lambda _: known.append(_DEAD)) for array in callers]
         self.claim = Claim(ranges_of(callers))
         self.owners = Owners(callers)
 
@@ -143,7 +184,7 @@ class Bound:
                 self._large.append((at, tensor.onnx_name))
             else:
                 memory = np.zeros(shape, dtype)
-                self._binding.bind_input(tensor.onnx_name, memory)
+                self._bind_input(tensor.onnx_name, memory)
                 # numpy assigns to the one element of rank 0 in half the time.
                 self._writes.append((at, memory, ... if shape else ()))
 
@@ -151,8 +192,15 @@ class Bound:
         flags = array.flags
         if not (flags.c_contiguous and flags.aligned):
             array = np.array(array, order="C", copy=True)
-        self._binding.bind_input(name, array)
+        self._bind_input(name, array)
         return array
+
+    def _bind_input(self, name: str, array: Array, shape: tuple[int, ...] | None = None) -> None:
+        """Binds memory to an input, and to the others that look at it under another shape."""
+        if name not in self._unread:
+            self._binding.bind_input(name, array if shape is None else array.reshape(shape))
+        for view in self._views.get(name, ()):
+            self._binding.bind_input(view.name, array.reshape(view.shape))
 
     def _bind_scratch(self, buffer: BufferBinding) -> None:
         memory = np.zeros(buffer.type.shape.evaluate(self.layout.sizes), buffer.type.dtype.to_numpy())
@@ -185,7 +233,7 @@ class Bound:
             raise InternalError(f"onnxruntime does not take the memory of buffer `{buffer.name}`", code="MG043")
         if buffer.onnx_name is not None:
             shape = buffer.onnx_shape.evaluate(self.layout.sizes)
-            self._binding.bind_input(buffer.onnx_name, memory.reshape(shape))
+            self._bind_input(buffer.onnx_name, memory, shape)
         if buffer.plan.mode.shares_memory:
             self._bind_versions(buffer, memory)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from ..driver.arrays import Array
-from ..errors import InputError, StateError
+from ..errors import InputError, StateError, suggest
 from ..graph.graph import Graph
 from ..graph.shape import Shape
 from ..graph.type import BufferType
 from ..reference.symbols import Symbols
 
-__all__ = ["Cell", "initial_values"]
+__all__ = ["Cell", "check_values", "initial_values", "own_copy"]
 
 
 def initial_values(graph: Graph, weights: Mapping[str, Array] | None = None) -> dict[str, Array]:
@@ -80,6 +80,11 @@ class Cell:
                 self.array[...] = self.initial
         return self.array
 
+    @property
+    def known_shape(self) -> tuple[int, ...] | None:
+        """The sizes; None while there is no memory."""
+        return None if self.array is None else self.array.shape
+
     def second(self) -> Array:
         """The second memory, of the same size; its contents do not matter."""
         if self.spare is None:
@@ -112,14 +117,57 @@ class Cell:
                 details=[("wanted", str(self.type)), ("given", f"{value.dtype}{list(value.shape)}")],
             )
 
-    def set(self, value: Array) -> bool:
-        """Copies a value in, which fits. Says whether the memory is another one now."""
-        if self.array is not None and self.array.shape == value.shape:
-            self.array[...] = value
-            return False
-        self.array = np.array(value, order="C", copy=True, subok=False)
+    def holds(self, value: Array) -> bool:
+        """Whether the memory has the size of a value, which fits."""
+        return self.array is not None and self.array.shape == value.shape
+
+    def replace(self, array: Array | None) -> None:
+        """Takes another memory, or none."""
+        self.array = array
         self.spare = None
-        return True
+
+    def copy(self) -> Cell:
+        """A cell of its own with the same value."""
+        other = Cell(self.name, self.type, self.initial)
+        other.array = None if self.array is None else self.array.copy()
+        return other
+
+
+def check_values(values: Mapping[Cell, Array], cells: Iterable[Cell], source: str) -> None:
+    """Does nothing if these are values for all of a state's buffers, each one fits, and so do their sizes together.
+
+    Args:
+        values: The values.
+        cells: All buffers; one whose size is symbolic may be without a value.
+        source: What they came from, for the error.
+
+    Raises:
+        StateError: They are not.
+    """
+    for cell, value in values.items():
+        cell.check(value)
+    for cell in cells:
+        if cell not in values and cell.type.is_static:
+            raise StateError(
+                f"{source} has no buffer `{cell.name}`",
+                code="MG037",
+                details=[("wanted", str(cell.type))],
+                help=suggest(cell.name, [known.name for known in values]),
+            )
+    symbols = Symbols()
+    try:
+        for _ in range(2):  # the second round checks sizes that are computed from symbols bound later
+            for cell, value in values.items():
+                symbols.bind_input(cell.name, cell.type.shape, value.shape)
+    except InputError as error:
+        raise StateError(
+            f"the buffers of {source} do not fit together: {error.summary}", code="MG037", details=error.details
+        ) from None
+
+
+def own_copy(value: Array) -> Array:
+    """A value in memory as a buffer needs it."""
+    return np.array(value, order="C", copy=True, subok=False)
 
 
 def _sizes_fit(shape: Shape, value: Array) -> bool:

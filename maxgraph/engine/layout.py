@@ -52,10 +52,7 @@ class Layout:
             ExecutionError: One is not.
         """
         for tensor, low, high, size, check in self.ranges:
-            array = tensors[tensor]
-            if array.ndim == 0 and array.item() >= 0 and low <= array.item() <= high:
-                continue  # the quick answer for most
-            for value in array.reshape(-1).tolist():
+            for value in tensors[tensor].reshape(-1).tolist():
                 if not low <= (value if value >= 0 else value + size) <= high:
                     message = check.message.replace("{value}", str(value)).replace("{size}", str(size))
                     raise ExecutionError(message, code="MG035", where=check.where)
@@ -97,18 +94,18 @@ class Layouts:
             InputError: A size does not fit, or a symbol has two sizes.
             ExecutionError: A condition on the sizes does not hold.
         """
-        symbolic: list[tuple[Slot | Cell, Array]] = [
-            *((slot, tensors[at]) for at, (_, slot) in enumerate(form.tensors) if slot.symbolic),
-            *((slot, callers[at]) for at, (_, slot) in enumerate(form.buffers) if slot.symbolic),
-            *((cell, cell.array) for cell in cells if cell.array is not None),
+        symbolic: list[tuple[Slot | Cell, tuple[int, ...]]] = [
+            *((slot, tensors[at].shape) for at, (_, slot) in enumerate(form.tensors) if slot.symbolic),
+            *((slot, callers[at].shape) for at, (_, slot) in enumerate(form.buffers) if slot.symbolic),
+            *((cell, shape) for cell in cells if (shape := cell.known_shape) is not None),
         ]
-        key = tuple((bound.name, array.shape) for bound, array in symbolic)
+        key = tuple((bound.name, shape) for bound, shape in symbolic)
         layout = self._known.get(key)
         if layout is None:
             symbols = Symbols()
             for _ in range(2):  # the second round checks sizes that are computed from symbols bound later
-                for bound, array in symbolic:
-                    symbols.bind_input(bound.name, bound.type.shape, array.shape)
+                for bound, shape in symbolic:
+                    symbols.bind_input(bound.name, bound.type.shape, shape)
             layout = self._make(symbols.sizes)
             if len(self._known) >= _KEPT:
                 self._known.clear()

@@ -11,7 +11,7 @@ from ..driver.arrays import Array
 from ..errors import InputError, StateInUseError
 from .signature import Form
 
-__all__ = ["Claim", "Owners", "Ranges", "check_buffers_apart", "check_tensors_apart", "ranges_of"]
+__all__ = ["Claim", "Owners", "Ranges", "active", "check_buffers_apart", "check_tensors_apart", "ranges_of"]
 
 #: First and one-past-the-last byte of each buffer.
 Ranges = tuple[tuple[int, int], ...]
@@ -33,14 +33,17 @@ class Claim:
         Raises:
             StateInUseError: Another execution uses it.
         """
-        _active.append(self)
-        if _active[0] is self:
-            return
-        for other in tuple(_active):
+        active.append(self)
+        if active[0] is not self:
+            self.check()
+
+    def check(self) -> None:
+        """Gives the memory back and raises if a claim that was made earlier has some of it."""
+        for other in tuple(active):
             if other is self:
                 break
             if _overlapping(self.ranges, other.ranges):
-                _active.remove(self)
+                active.remove(self)
                 raise StateInUseError(
                     "the memory of a buffer is used by another execution",
                     code="MG036",
@@ -49,10 +52,11 @@ class Claim:
 
     def release(self) -> None:
         """Gives it back."""
-        _active.remove(self)
+        active.remove(self)
 
 
-_active: list[Claim] = []
+#: All claims that are taken, in order.
+active: list[Claim] = []
 
 
 def _owner(array: Array) -> Array | None:
@@ -68,25 +72,20 @@ class Owners:
     """Who owns the memory of some buffers, so that most arguments are told apart from them at once.
 
     An array that owns its memory overlaps only what is a view of it.
+
+    Attributes:
+        suspects: An array that is no view, and whose id is not among these, has certainly no memory in common with the
+            buffers; None if that cannot be said.
     """
 
-    __slots__ = ("_foreign", "_ids")
+    __slots__ = ("_foreign", "_ids", "suspects")
 
     def __init__(self, buffers: Sequence[Array]) -> None:
         owners = [_owner(buffer) for buffer in buffers]
         # Numbers are enough: an owner lives as long as the buffer, and this object is dropped when that is.
         self._ids = {id(owner) for owner in owners if owner is not None}
         self._foreign = any(owner is None for owner in owners)
-
-    def all_apart(self, arrays: Sequence[Array]) -> bool:
-        """Whether the arrays certainly have no memory in common with the buffers; the quick answer for most calls."""
-        if self._foreign:
-            return False
-        ids = self._ids
-        for array in arrays:  # noqa: SIM110 - a generator costs more than the whole loop
-            if array.base is not None or id(array) in ids:
-                return False
-        return True
+        self.suspects = None if self._foreign else self._ids
 
     def apart(self, array: Array) -> bool:
         """The same for one array, with more care."""

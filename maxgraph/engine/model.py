@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..driver import CPU, Buffer, Device
 from ..driver.arrays import Array
 from ..errors import InputTypeError, StateError, suggest
 from ..graph.graph import Graph
+from ..graph.type import BufferType
 from ..lower.plan import Plan
+from .cells import Cell
 from .layout import Layouts
 from .signature import Signature
 from .spec import TensorSpec
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from .program import Executor
 
 __all__ = ["Model"]
+
+_new = object.__new__
 
 
 class Model:
@@ -48,6 +52,9 @@ class Model:
         >>> model.execute(state=state)[0].to_numpy(), state.to_numpy("total")
         (array([1, 1]), array([1, 1]))
     """
+
+    #: What the model's states hold their buffers in.
+    cell_kind: Callable[[str, BufferType, Array | None], Cell] = Cell
 
     def __init__(
         self,
@@ -92,7 +99,8 @@ class Model:
         Raises:
             InputError, InputTypeError: An argument is missing or does not fit. Nothing has changed.
             StateInUseError: Another execution uses the state or the memory of a buffer. Nothing has changed.
-            StateError: The state is one of another graph, or has no sizes yet.
+            StateError: The state is one of another graph, has no sizes yet, or an earlier execution has failed and
+                left it half changed.
             ExecutionError: The graph fails on this data, such as by an index out of range. No buffer has changed.
         """
         if state is None:
@@ -105,12 +113,17 @@ class Model:
         if locked and not used.lock.acquire(False):
             raise used.in_use()
         try:
+            if locked and used.doubtful:
+                raise used.half_changed()
             layout = self._static_layout
             if layout is None:
                 cells = [] if state is None else [state.cell(name) for name in self._symbolic]
                 layout = self._layouts.get(form, tensors, callers, cells)
-            if layout.ranges:
-                layout.check_indices(tensors)
+            for tensor, low, high, _, _ in layout.ranges:
+                index = tensors[tensor]
+                if index.ndim or low < 0 or not low <= index.item() <= high:  # the quick answer for most
+                    layout.check_indices(tensors)
+                    break
             results = self._executor.run(form, tensors, callers, layout, used)
         finally:
             if locked:
@@ -118,7 +131,9 @@ class Model:
         device = self._result_device
         buffers = []
         for array in results:
-            buffers.append(Buffer._over(array, device))  # noqa: SLF001 - the driver's friend; see Form.take
+            buffer = _new(Buffer)  # what `Buffer._over` does; a call for each result would be felt
+            buffer._array, buffer._device = array, device  # noqa: SLF001 - the driver's friend; see Form.take
+            buffers.append(buffer)
         return buffers
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[Buffer]:

@@ -18,9 +18,12 @@ import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as native
 
 from ..driver.arrays import Array
-from ..driver.device import CUDA_PROVIDER
+from ..driver.device import CUDA_PROVIDER, Device
+from ..driver.device_memory import DeviceArray
 from ..dtype import DType
 from ..errors import DeviceError, InternalError, UnsupportedError
+from ..graph.graph import Graph
+from .assignment import refuse_fallback
 
 __all__ = ["OrtBinding", "OrtFailure", "OrtSession", "same_memory"]
 
@@ -43,6 +46,9 @@ class OrtSession:
         device_id: The number of the accelerator.
         threads: Threads within one op.
         weights: Its external initialisers, as onnxruntime's values; they are kept alive.
+        allow_fallback: Whether nodes that an accelerator cannot run may run on the CPU.
+        capture: Whether the model is run as CUDA graphs.
+        graph: The graph that was lowered, to name nodes that would fall back.
 
     Attributes:
         outputs: The names of all its outputs.
@@ -53,7 +59,16 @@ class OrtSession:
     """
 
     def __init__(
-        self, model: bytes, *, provider: str, device_id: int, threads: int, weights: Mapping[str, Any]
+        self,
+        model: bytes,
+        *,
+        provider: str,
+        device_id: int,
+        threads: int,
+        weights: Mapping[str, Any],
+        allow_fallback: bool = False,
+        capture: bool = False,
+        graph: Graph | None = None,
     ) -> None:
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -63,13 +78,17 @@ class OrtSession:
         if weights:
             options.add_external_initializers(list(weights), list(weights.values()))
         self._weights = weights
-        providers: list[Any] = [CPU_PROVIDER]
-        if provider == CUDA_PROVIDER:
-            providers.insert(0, (CUDA_PROVIDER, {"device_id": str(device_id)}))
+        providers = _providers(provider, device_id, capture=capture)
+        strict = provider != CPU_PROVIDER and not allow_fallback
+        if strict:
+            options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
         try:
-            self._session = onnxruntime.InferenceSession(model, options, providers=providers)
+            self._session = onnxruntime.InferenceSession(model, options, providers=providers, disable_fallback=1)
         except Exception as error:  # noqa: BLE001 - onnxruntime has many
             _logger.debug("onnxruntime: %s", error)
+            refusal = refuse_fallback(model, options, providers, provider, graph) if strict and graph else None
+            if refusal is not None:
+                raise refusal from None
             raise InternalError(
                 "onnxruntime refuses the model that this graph was lowered to",
                 code="MG043",
@@ -84,6 +103,17 @@ class OrtSession:
         self.native = self._session._sess  # noqa: SLF001 - see above
         self.outputs = [output.name for output in self._session.get_outputs()]
 
+    def forget_graph(self, graph_id: int) -> None:
+        """Gives back what a captured graph holds."""
+        self.native.release_captured_graph(graph_id)
+
+
+def _providers(provider: str, device_id: int, *, capture: bool) -> list[Any]:
+    """What onnxruntime is asked for. It adds the CPU itself, and refuses a ban on falling back where that is named."""
+    if provider != CUDA_PROVIDER:
+        return [provider]
+    return [(CUDA_PROVIDER, {"device_id": str(device_id), "enable_cuda_graph": str(int(capture))})]
+
 
 class OrtBinding:
     """Memory bound to a session's inputs and outputs. For one execution at a time.
@@ -94,10 +124,12 @@ class OrtBinding:
 
     __slots__ = ("_binding", "_numbers", "run")
 
-    def __init__(self, session: OrtSession) -> None:
+    def __init__(self, session: OrtSession, *, graph_id: int | None = None) -> None:
         self._binding = native.SessionIOBinding(session.native)
         options = onnxruntime.RunOptions()
         options.log_severity_level = _SILENT
+        if graph_id is not None:
+            options.add_run_config_entry("gpu_graph_id", str(graph_id))
         self.run = partial(session.native.run_with_iobinding, self._binding, options)
         self._numbers: dict[str, int] = {}  # onnxruntime gives outputs in the order in which they were first bound
 
@@ -110,19 +142,36 @@ class OrtBinding:
         self._numbers.setdefault(name, len(self._numbers))
         self._binding.bind_ortvalue_output(name, _value(array))
 
-    def bind_fetched(self, name: str) -> None:
+    def bind_fetched(self, name: str, device: Device | None = None) -> None:
         """Lets onnxruntime make memory for the output; to be called before each run, else it would be used again."""
         self._numbers.setdefault(name, len(self._numbers))
-        self._binding.bind_output(name, _HOST)
+        self._binding.bind_output(name, _HOST if device is None else device.ort_device())
+
+    def bind_device_input(self, name: str, memory: DeviceArray, shape: tuple[int, ...]) -> None:
+        """Reads the input from an accelerator's memory, under this shape, on the terms of `bind_input`."""
+        self._binding.bind_input(name, memory.device.ort_device(), _element_type(memory), shape, memory.address)
+
+    def bind_device_output(self, name: str, memory: DeviceArray, shape: tuple[int, ...]) -> None:
+        """Writes the output into an accelerator's memory, on the same terms."""
+        self._numbers.setdefault(name, len(self._numbers))
+        self._binding.bind_output(name, memory.device.ort_device(), _element_type(memory), shape, memory.address)
+
+    def synchronize(self) -> None:
+        """Waits until the accelerator has done what was asked of it, by whatever library."""
+        self._binding.synchronize_inputs()
 
     @property
     def has_outputs(self) -> bool:
         """Whether any output is bound."""
         return bool(self._numbers)
 
+    def value(self, name: str) -> Any:
+        """What the last run left in an output of `bind_fetched`, as onnxruntime's value."""
+        return self._binding.get_outputs()[self._numbers[name]]
+
     def fetched(self, name: str, dtype: DType) -> Array:
         """What the last run left in an output of `bind_fetched`, as an array of the caller's own."""
-        value = self._binding.get_outputs()[self._numbers[name]]
+        value = self.value(name)
         wanted = dtype.to_numpy()
         if wanted.isbuiltin == 1:
             return np.array(value.numpy())
@@ -130,6 +179,15 @@ class OrtBinding:
         size = value.tensor_size_in_bytes()
         memory = (ctypes.c_char * size).from_address(value.data_ptr()) if size else b""
         return np.frombuffer(memory, wanted).reshape(value.shape()).copy()
+
+
+def _element_type(memory: DeviceArray) -> Any:
+    """The element type as onnxruntime takes it beside an address: numpy's, or ONNX's number."""
+    if memory.dtype.isbuiltin == 1:
+        return memory.dtype.type
+    from ..lower.onnx_model import onnx_dtype
+
+    return onnx_dtype(DType.from_numpy(memory.dtype))
 
 
 def _value(array: Array) -> Any:

@@ -32,15 +32,15 @@ class Pool:
     def __init__(self) -> None:
         self.free: list[Bound] = []
 
-    def take(self, layout: Layout, callers: Sequence[Array]) -> Bound | None:
-        """A binding for these sizes and this memory, if there is one."""
-        free = self.free
-        try:
-            bound = free.pop()
-        except IndexError:
-            return None
-        if bound.serves(layout, callers):  # most often it is the one used last
+    def search(self, bound: Bound, layout: Layout, callers: Sequence[Array]) -> Bound | None:
+        """A binding for these sizes and this memory, if there is one.
+
+        Args:
+            bound: The one used last, which is out of `free` already.
+        """
+        if bound.serves(layout, callers):
             return bound
+        free = self.free
         others = [bound]
         found = None
         while found is None:

@@ -30,7 +30,8 @@ class Results:
       call, and are copied out of it.
 
     Attributes:
-        prepares: Whether `prepare` does anything.
+        simple: Whether there is nothing to prepare, and all that `take` does is to copy the memories.
+        memories: Memory that stays bound, in the order of the outputs.
     """
 
     __slots__ = (
@@ -38,12 +39,11 @@ class Results:
         "_copied",
         "_fetched",
         "_fresh",
-        "_memories",
         "_names",
         "_printed",
-        "_simple",
         "_values",
-        "prepares",
+        "memories",
+        "simple",
     )
 
     def __init__(self, lowered: Lowered, session: OrtSession, binding: OrtBinding, layout: Layout) -> None:
@@ -70,10 +70,8 @@ class Results:
             # Only checks are left of the graph, and onnxruntime runs nothing for no output.
             self._names = session.outputs[:1]
         self._values: list[Any] = [None] * len(lowered.outputs)
-
-        self.prepares = bool(self._names or self._fresh)
-        self._simple = len(self._copied) == len(lowered.outputs) and not lowered.prints
-        self._memories = [memory for _, memory in self._copied]
+        self.simple = len(self._copied) == len(lowered.outputs) and not self._names
+        self.memories = [memory for _, memory in self._copied]
 
     def prepare(self) -> None:
         """Binds what is bound anew in each call."""
@@ -85,11 +83,6 @@ class Results:
 
     def take(self) -> list[Array]:
         """The outputs of the run that has just ended."""
-        if self._simple:
-            values = []
-            for memory in self._memories:
-                values.append(memory.copy())
-            return values
         values = self._values.copy()
         for at, memory in self._copied:
             values[at] = memory.copy()

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..driver import CPU, Device
-from ..errors import InputError, InputTypeError, suggest
+from ..errors import InputError, InputTypeError, InternalError, suggest
 from ..graph.graph import Graph
+from ..user_store import open_store
+from .cache import CompileCache
 from .cells import initial_values
-from .devices import map_devices, provider_of
+from .devices import CPU_PROVIDER, map_devices, provider_of
 from .layout import Layouts
 from .model import Model
 from .signature import Signature
 from .weights import registered_weights
 
+if TYPE_CHECKING:
+    from ..lower.lowered import Lowered
+    from .ort import OrtSession
+
 __all__ = ["InferenceSession"]
 
 _OPTIMIZATIONS = ("all", "none")
 _BUFFERS = ("auto", "in_place", "copied")
+_ON_FAILURE = ("restore", "poison")
 #: Onnxruntime fails, and says nothing of use, where it cannot start as many.
 _MOST_THREADS = 1024
 
@@ -29,12 +36,21 @@ class InferenceSession:
 
     Args:
         devices: Where they run: ``[Accelerator()]`` runs all of a graph on CUDA, whatever device it names; none are
-            the CPU. Memory is the host's in both cases, so on CUDA what a call reads and writes is copied over.
+            the CPU. On an accelerator states and results lie there, and so may arguments.
         num_threads: Threads within one op; 1 if it is not given, which is best for small steps such as decoding.
         optimization: ``"all"`` or ``"none"`` of onnxruntime's graph optimisations.
         buffers: ``"auto"`` changes each buffer in the cheapest way that is proved right; ``"in_place"`` refuses a graph
             where one needs a second memory; ``"copied"`` gives each one a second memory, to compare.
+        on_failure: ``"restore"`` leaves every buffer as it was when an execution fails: where it is not proved that
+            nothing can fail once a buffer is written to, what is overwritten is kept meanwhile, and put back.
+            ``"poison"`` keeps nothing; a `State` that may be half changed then refuses to be used until its buffers
+            have values again.
         device_map: Devices by the name that the graph gives them, such as ``{"gpu:0": CPU()}``; they go first.
+        allow_fallback: Whether nodes that an accelerator cannot run may run on the CPU. Without it that is an error.
+        cuda_graph: Whether executions on an accelerator are captured as CUDA graphs and replayed: less time for each
+            call, where all sizes are known and nothing runs on the CPU.
+        cache: Whether lowered graphs are kept on disk and found there again (see ``maxg cache``). The environment
+            variable ``MAXG_CACHE=off`` switches that off, too.
 
     Example:
         >>> import numpy as np
@@ -62,7 +78,11 @@ class InferenceSession:
         *,
         optimization: str = "all",
         buffers: str = "auto",
+        on_failure: str = "restore",
         device_map: Mapping[str, Device] | None = None,
+        allow_fallback: bool = False,
+        cuda_graph: bool = False,
+        cache: bool = True,
     ) -> None:
         self._devices = list(devices) or [CPU()]
         for device in self._devices:
@@ -77,7 +97,11 @@ class InferenceSession:
         self._threads = threads
         self._optimization = _chosen("optimization", optimization, _OPTIMIZATIONS)
         self._buffers = _chosen("buffers", buffers, _BUFFERS)
+        self._restores = _chosen("on_failure", on_failure, _ON_FAILURE) == "restore"
         self._device_map = dict(device_map or {})
+        self._allow_fallback = allow_fallback
+        self._cuda_graph = cuda_graph
+        self._cache = CompileCache(open_store() if cache else None)
 
     @property
     def devices(self) -> list[Device]:
@@ -133,32 +157,60 @@ class InferenceSession:
         )
 
     def _lower(self, graph: Graph, weights: Mapping[str, Any]) -> Model:
-        from ..lower import lower
-        from ..lower.optimise import weight_value
-        from .ort import OrtSession
         from .program import Program
 
         mapped = map_devices(graph, self._devices, self._device_map)
         provider, device_id = provider_of(mapped)
-        lowered = lower(
-            graph, provider=provider, optimization=self._optimization, buffers=self._buffers, weights=weights
-        )
-        session = None
-        if lowered.model:
-            session = OrtSession(
-                lowered.model,
-                provider=provider,
-                device_id=device_id,
-                threads=self._threads,
-                weights={external.onnx_name: weight_value(external.weight) for external in lowered.external},
-            )
-        return Model(
-            graph,
-            Program(lowered, session),
-            Layouts(Signature(graph).full, [o.type for o in lowered.outputs], lowered.index_checks, lowered.dim_checks),
-            plan=lowered.plan,
-            devices=list(dict.fromkeys(mapped.values())),
-            initial_values=initial_values(graph, weights),
+        lowered, session = self._compile(graph, weights, provider, device_id)
+        outputs = [output.type for output in lowered.outputs]
+        layouts = Layouts(Signature(graph).full, outputs, lowered.index_checks, lowered.dim_checks)
+        given: dict[str, Any] = {"plan": lowered.plan, "initial_values": initial_values(graph, weights)}
+        device = next((device for device in mapped.values() if not device.is_host), None)
+        if device is None:
+            devices = list(dict.fromkeys(mapped.values()))
+            return Model(graph, Program(lowered, session, restores=self._restores), layouts, devices=devices, **given)
+        from .device_model import DeviceModel, DeviceProgram
+
+        program = DeviceProgram(lowered, session, device, capture=self._cuda_graph)
+        return DeviceModel(device, graph, program, layouts, devices=[device], **given)
+
+    def _compile(
+        self, graph: Graph, weights: Mapping[str, Any], provider: str, device_id: int
+    ) -> tuple[Lowered, OrtSession | None]:
+        """Lowers the graph, or finds it lowered in the cache, and opens it in onnxruntime."""
+        from ..lower.convert import give_weights, lower
+
+        options = {"provider": provider, "optimization": self._optimization, "buffers": self._buffers}
+        known = give_weights(graph, weights)
+        key = self._cache.key(graph, known, options)
+        found = self._cache.get(key, graph, known)
+        if found is not None:
+            try:
+                return found, self._open(found, graph, device_id)
+            except InternalError:  # an entry that looks sound and is not: lower the graph anew
+                self._cache.drop(key)
+        lowered = lower(graph, weights=weights, **options)
+        session = self._open(lowered, graph, device_id)
+        self._cache.put(key, lowered, options)
+        return lowered, session
+
+    def _open(self, lowered: Lowered, graph: Graph, device_id: int) -> OrtSession | None:
+        from ..lower.optimise import weight_value
+        from .ort import OrtSession
+
+        if not lowered.model:
+            return None
+        # Memory on an accelerator is bound under the model's own shapes only.
+        quick = lowered.entry if lowered.provider == CPU_PROVIDER and self._devices[0].is_host else None
+        return OrtSession(
+            quick.model if quick else lowered.model,
+            provider=lowered.provider,
+            device_id=device_id,
+            threads=self._threads,
+            weights={external.onnx_name: weight_value(external.weight) for external in lowered.external},
+            allow_fallback=self._allow_fallback,
+            capture=self._cuda_graph,
+            graph=graph,
         )
 
     def __repr__(self) -> str:

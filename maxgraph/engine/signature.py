@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from ..driver import Buffer
 from ..driver.arrays import Array
 from ..errors import InputError, suggest
 from ..graph.graph import Graph
@@ -27,13 +28,16 @@ class Form:
         tensors, buffers: Each slot with its place among the arguments.
     """
 
-    __slots__ = ("buffers", "graph_name", "slots", "tensors")
+    __slots__ = ("_buffers", "_tensors", "buffers", "graph_name", "slots", "tensors")
 
     def __init__(self, graph_name: str, slots: Sequence[Slot]) -> None:
         self.graph_name = graph_name
         self.slots = tuple(slots)
         self.tensors = tuple((at, s) for at, s in enumerate(slots) if isinstance(s, TensorSlot))
         self.buffers = tuple((at, s) for at, s in enumerate(slots) if isinstance(s, BufferSlot))
+        # What `take` looks at, without a look into the slot.
+        self._tensors = tuple((at, s, s.dtype, s.sizes) for at, s in self.tensors)
+        self._buffers = tuple((at, s, s.dtype, s.sizes) for at, s in self.buffers)
 
     def take(self, arguments: Sequence[Any]) -> tuple[list[Array], list[Array]]:
         """The tensors and the buffers among the arguments, each checked by itself.
@@ -45,22 +49,19 @@ class Form:
             raise self._refuse_count(len(arguments))
         # Loops, since Python 3.11 makes a call of each comprehension; and what is right as it is costs no call either.
         tensors: list[Array] = []
-        for at, slot in self.tensors:
+        for at, slot, dtype, sizes in self._tensors:
             argument = arguments[at]
-            if type(argument) is ndarray and argument.dtype is slot.dtype and argument.shape == slot.sizes:
-                tensors.append(argument)
+            array = argument._array if type(argument) is Buffer else argument  # noqa: SLF001 - see Buffer
+            if type(array) is ndarray and array.dtype is dtype and array.shape == sizes:
+                tensors.append(array)
             else:
                 tensors.append(slot.take(argument))
         buffers: list[Array] = []
-        for at, buffer_slot in self.buffers:
+        for at, buffer_slot, dtype, sizes in self._buffers:
             argument = arguments[at]
-            if (
-                type(argument) is ndarray
-                and argument.dtype is buffer_slot.dtype
-                and argument.shape == buffer_slot.sizes
-                and argument.flags.carray
-            ):
-                buffers.append(argument)
+            array = argument._array if type(argument) is Buffer else argument  # noqa: SLF001 - see Buffer
+            if type(array) is ndarray and array.dtype is dtype and array.shape == sizes and array.flags.carray:
+                buffers.append(array)
             else:
                 buffers.append(buffer_slot.take(argument))
         return tensors, buffers

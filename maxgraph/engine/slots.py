@@ -48,6 +48,17 @@ class Slot:
         """
         raise NotImplementedError
 
+    def check_type(self, memory: Any) -> None:
+        """Does nothing if memory on an accelerator has the dtype and the static shape that are wanted.
+
+        Raises:
+            InputError: It has not.
+        """
+        if memory.dtype != self.dtype:
+            raise self._refuse_dtype(memory)
+        if memory.shape != self.sizes and not self.symbolic:
+            raise self._refuse_shape(memory)
+
     def _array(self, argument: Any) -> Array:
         """An argument that is no plain numpy array and no `Buffer`."""
         if isinstance(argument, np.ndarray):

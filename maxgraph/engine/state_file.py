@@ -1,4 +1,4 @@
-"""States in files: safetensors, with what wrote it and for which graph; .npz is read too."""
+"""States in files: safetensors, with what wrote it and for which program; .npz is read too."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +16,28 @@ from ..driver.arrays import Array
 from ..dtype import DType
 from ..errors import StateError
 
-__all__ = ["read_state", "write_state"]
+__all__ = ["StateFile", "read_state", "write_state"]
 
 _UNREADABLE = "MG050"
 _SMALL_FLOATS = {"F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu"}
 
 
-def write_state(path: str | os.PathLike[str], buffers: Mapping[str, Array], graph_name: str) -> None:
+@dataclass(frozen=True, slots=True)
+class StateFile:
+    """What a state file holds.
+
+    Attributes:
+        buffers: Arrays by name.
+        graph: The name of the graph; empty where the file does not say.
+        program: The hash of the graph; empty where the file does not say, as when another tool wrote it.
+    """
+
+    buffers: Mapping[str, Array]
+    graph: str = ""
+    program: str = ""
+
+
+def write_state(path: str | os.PathLike[str], state: StateFile) -> None:
     """Writes a state file next to `path`, then moves it there in one step.
 
     Raises:
@@ -37,11 +53,11 @@ def write_state(path: str | os.PathLike[str], buffers: Mapping[str, Array], grap
             code=_UNREADABLE,
             help=f"name it {target.with_suffix('.safetensors').name}; .npz files are read, not written",
         )
-    metadata = {"producer": f"maxgraph {__version__}", "graph": graph_name, "kind": "state"}
+    metadata = {"producer": f"maxgraph {__version__}", "graph": state.graph, "program": state.program, "kind": "state"}
     try:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
             whole = Path(folder) / target.name
-            save_file(dict(buffers), whole, metadata)
+            save_file(dict(state.buffers), whole, metadata)
             whole.replace(target)
     except OSError as error:
         raise StateError(f"cannot write {target}: {error.strerror or error}", code=_UNREADABLE) from None
@@ -49,8 +65,8 @@ def write_state(path: str | os.PathLike[str], buffers: Mapping[str, Array], grap
         raise StateError(f"cannot write {target}: {error}", code=_UNREADABLE) from None
 
 
-def read_state(path: str | os.PathLike[str]) -> dict[str, Array]:
-    """The arrays of a state file.
+def read_state(path: str | os.PathLike[str]) -> StateFile:
+    """What is in a state file.
 
     Raises:
         StateError: It cannot be read, or is neither safetensors nor .npz.
@@ -59,22 +75,24 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Array]:
     try:
         with target.open("rb") as file:
             magic = file.read(4)
-        return _read_npz(target) if magic.startswith(b"PK") else _read_safetensors(target)
+        return StateFile(_read_npz(target)) if magic.startswith(b"PK") else _read_safetensors(target)
     except OSError as error:
         raise StateError(f"cannot read {target}: {error.strerror or error}", code=_UNREADABLE) from None
 
 
-def _read_safetensors(path: Path) -> dict[str, Array]:
+def _read_safetensors(path: Path) -> StateFile:
     from safetensors import SafetensorError, deserialize, safe_open
 
     try:
         with safe_open(path, "np") as file:
+            metadata = file.metadata() or {}
+            known = {key: metadata.get(key, "") for key in ("graph", "program")}
             kinds = {file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118 - it is no mapping
             if kinds.isdisjoint(_SMALL_FLOATS):
-                return dict(file.get_tensors())
+                return StateFile(dict(file.get_tensors()), **known)
         # safetensors looks for these types in numpy itself, where they are not.
         parts = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]  # it has no types
-        return {name: _array(**part) for name, part in parts}
+        return StateFile({name: _array(**part) for name, part in parts}, **known)
     except (SafetensorError, KeyError, ValueError) as error:
         raise StateError(
             f"{path} is no state file: {error}", code=_UNREADABLE, help="it must be safetensors or .npz"

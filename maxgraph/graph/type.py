@@ -11,7 +11,17 @@ from ..errors import GraphTypeError, TypeRuleError
 from .dim import Dim, StaticDim, SymbolicDim
 from .shape import Shape, ShapeLike
 
-__all__ = ["BufferType", "DeviceKind", "DeviceRef", "TensorType", "TensorTypeBase", "Type"]
+__all__ = [
+    "BufferType",
+    "ConvInputLayout",
+    "DeviceKind",
+    "DeviceRef",
+    "FilterLayout",
+    "TensorType",
+    "TensorTypeBase",
+    "Type",
+    "static_dim",
+]
 
 
 class DeviceKind(Enum):
@@ -220,6 +230,23 @@ class BufferType(TensorTypeBase):
 
     def __str__(self) -> str:
         return f"buffer {super().__str__()}"
+
+
+class FilterLayout(Enum):
+    """The order of a filter's axes: F output channels, C input channels, Q depth, R height, S width."""
+
+    RSCF = "RSCF"
+    QRSCF = "QRSCF"
+    FCRS = "FCRS"
+    FCQRS = "FCQRS"
+    CFRS = "CFRS"
+
+
+class ConvInputLayout(Enum):
+    """Whether the channels of a convolution's input come last or second."""
+
+    NHWC = "NHWC"
+    NCHW = "NCHW"
 
 
 def static_dim(dim: Dim) -> int | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..graph import ir
 from ..graph.graph import Graph
+from ..graph.ops.emitter import Window
 from ..graph.shape import Shape
 from ..graph.type import BufferType
 from .onnx_model import OnnxNode
@@ -58,6 +59,7 @@ class Store:
         gate: The writer's operand that can be made to depend on other nodes without a copy.
         whole: Whether it writes every element.
         through: Whether it copies a value that was computed apart.
+        window: The part that it writes; None if that is all.
     """
 
     number: int
@@ -66,6 +68,7 @@ class Store:
     whole: bool
     through: bool
     origin: ir.Node
+    window: Window | None = None
 
 
 @dataclass(slots=True, eq=False)

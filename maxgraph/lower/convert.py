@@ -9,6 +9,7 @@ from ..errors import InputError, LoweringError, suggest
 from ..graph import ir
 from ..graph.graph import Graph
 from ..graph.type import TensorType
+from .failing import Failures, name_nodes
 from .lowered import (
     BufferBinding,
     ExternalWeight,
@@ -19,6 +20,8 @@ from .lowered import (
 )
 from .plan import Plan
 from .planner import Planned, plan_buffers
+from .trust import distrust
+from .views import bind_views
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +44,7 @@ def lower(
     Args:
         graph: A finished graph.
         provider: The onnxruntime provider that will run it. Buffers share memory only where the provider's kernels
-            are on the allow-list, which holds the CPU's.
+            are on the allow-list, which holds the CPU's, of an onnxruntime that is trusted (see `trust`).
         optimization: "all" or "none" of onnxruntime's graph optimisations.
         buffers: "auto"; "in_place" to refuse a plan in which a buffer needs a second memory; "copied" to share none.
         weights: Elements of weights that the graph does not hold itself, by name.
@@ -65,7 +68,9 @@ def lower(
     if not graph.finished:
         raise LoweringError(f"graph `{graph.name}` has no output", code="MG005", help="call graph.output(...) first")
     known = give_weights(graph, weights or {})
-    planned = plan_buffers(graph, known, optimization=optimization, buffers=buffers, share=provider == CPU_PROVIDER)
+    if provider != CPU_PROVIDER and optimization == "all":
+        optimization = "basic"  # the optimiser runs on the CPU, and beyond this it makes nodes that only the CPU has
+    planned = plan_buffers(graph, known, optimization=optimization, buffers=buffers, distrust=distrust(provider))
     return assemble(graph, planned, provider)
 
 
@@ -106,6 +111,9 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
     e = planned.emitter
     model_inputs = {value.name for value in planned.executed.graph.input}
     produced = planned.executed.producer
+    failures = Failures(
+        e, planned.model, planned.executed, {h.name: value.tensor_type for value, h in e.handles.items()}
+    )
     inputs, buffers = [], []
     rows = Plan(planned.plan.buffers)
     position = 0
@@ -117,6 +125,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
             inputs.append(TensorBinding(info.name, onnx_name, handle.type, position))
         else:
             kept = track.versions[1:] if track.shared else track.versions[1:][-1:]
+            risk = failures.of(track)
             buffers.append(
                 BufferBinding(
                     info.name,
@@ -127,6 +136,9 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
                     track.type.shape,
                     tuple(Version(v.name, v.shape) for v in kept),
                     rows[info.name],
+                    failures.before_text(track),
+                    risk,
+                    failures.kept(track, risk),
                 )
             )
         position += info.state is None
@@ -135,9 +147,10 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         for at, ((name, value), onnx_name) in enumerate(zip(graph.results, e.output_names, strict=True))
     )
     external = [t.name for t in planned.executed.graph.initializer if t.data_location == t.EXTERNAL]
+    model = name_nodes(planned.model, e.guards) if planned.optimised.model else b""
     return Lowered(
         graph_name=graph.name,
-        model=planned.optimised.model,
+        model=model,
         opset=e.onnx.opset,
         provider=provider,
         inputs=tuple(inputs),
@@ -150,6 +163,7 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         guards=dict(e.guards),
         prints=tuple(PrintBinding(name, label, type_) for name, label, type_ in e.prints),
         plan=planned.plan,
+        entry=bind_views(planned.model, planned.executed) if model else None,
     )
 
 
@@ -159,8 +173,8 @@ def _external(planned: Planned, name: str) -> ExternalWeight:
     from ..graph.type import DeviceRef
 
     weight = planned.emitter.onnx.weights.get(name)
-    if weight is None:
-        array = planned.optimised.folded[name]
-        type_ = TensorType(DType.from_numpy(array.dtype), array.shape, DeviceRef.CPU())
-        weight = ir.WeightInfo(name, type_, ir.ArrayData(array))
-    return ExternalWeight(name, weight)
+    if weight is not None:
+        return ExternalWeight(name, weight)
+    array = planned.optimised.folded[name]
+    type_ = TensorType(DType.from_numpy(array.dtype), array.shape, DeviceRef.CPU())
+    return ExternalWeight(name, ir.WeightInfo(name, type_, ir.ArrayData(array)), folded=True)

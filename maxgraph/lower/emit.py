@@ -310,14 +310,14 @@ class GraphEmitter:
         """A store to a part of a buffer."""
         store_window(self, self.tracks[buffer.name], value, window)
 
-    def add_scatter(self, track: BufferTrack, version: Handle, gate: int) -> None:
+    def add_scatter(self, track: BufferTrack, version: Handle, window: Window, gate: int) -> None:
         """Makes the result of the scatter that was emitted last the buffer's new version."""
         if self.scope is not None:
             self._store_inside(track.versions[0].name, version)
             return
         number = self._stores
         self._stores += 1
-        store = Store(number, self.onnx.nodes[-1], gate, False, False, self.node_here)
+        store = Store(number, self.onnx.nodes[-1], gate, False, False, self.node_here, window)
         self._add_version(track, version.name, version.shape, store)
 
     def skip_store(self) -> None:

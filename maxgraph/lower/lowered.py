@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from ..errors import SourceLocation
 from ..graph.dim import Dim
@@ -14,10 +15,16 @@ from .plan import BufferPlan, Plan
 __all__ = [
     "BufferBinding",
     "DimCheck",
+    "Entry",
     "ExternalWeight",
     "IndexCheck",
+    "IndexInput",
+    "InputView",
     "Lowered",
     "PrintBinding",
+    "Region",
+    "RegionAxis",
+    "Risk",
     "TensorBinding",
     "Version",
 ]
@@ -51,6 +58,48 @@ class Version:
     shape: Shape
 
 
+class Risk(Enum):
+    """What may fail in an execution that has begun to overwrite a buffer; a larger value includes the smaller ones.
+
+    - NONE: nothing; that is proved.
+    - SMALL: onnxruntime may find no memory for small values in between, of some KiB each.
+    - MEMORY: onnxruntime may find no memory for a value in between.
+    - DATA: a check, or an operator of which nothing is known.
+    """
+
+    NONE = 0
+    SMALL = 1
+    MEMORY = 2
+    DATA = 3
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInput:
+    """A start that is the value of a tensor input, counted from the end where it is negative.
+
+    Attributes:
+        position: The input's place among the inputs that callers pass.
+    """
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegionAxis:
+    """``extent`` elements from ``start`` on, every ``step``-th; the sizes may be symbolic."""
+
+    start: Dim | IndexInput
+    extent: Dim
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of a buffer whose place is known before the graph runs; without axes, all of it."""
+
+    axes: tuple[RegionAxis, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class BufferBinding:
     """A buffer.
@@ -65,6 +114,11 @@ class BufferBinding:
         versions: Its values after each store. Where ``plan.mode.shares_memory``, all of them are bound to the
             buffer's own memory; else there is at most one, bound to a second memory.
         plan: Its row of the plan.
+        before: The nodes that have run when its own memory is first written to, as a hexadecimal number: bit i stands
+            for the node that is called ``n<i>``. Empty where its own memory is not written to while the graph runs.
+        risk: What may fail once its own memory has been written to.
+        kept: What the engine keeps while the graph runs, and puts back if it fails; nothing where that is not
+            needed, or too dear.
     """
 
     name: str
@@ -75,6 +129,9 @@ class BufferBinding:
     onnx_shape: Shape
     versions: tuple[Version, ...]
     plan: BufferPlan
+    before: str = ""
+    risk: Risk = Risk.NONE
+    kept: tuple[Region, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +175,39 @@ class PrintBinding:
 
 @dataclass(frozen=True, slots=True)
 class ExternalWeight:
-    """A weight that the model still names as external data, to be given by `add_external_initializers`."""
+    """A weight that the model still names as external data, to be given by `add_external_initializers`.
+
+    Attributes:
+        folded: The optimiser made it; else it is one of the graph's.
+    """
 
     onnx_name: str
     weight: WeightInfo
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InputView:
+    """An input over the memory of another one, under another shape."""
+
+    source: str
+    name: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A form of the model that is quicker to call.
+
+    Attributes:
+        model: The model with some inputs under several shapes, and fewer nodes.
+        views: The inputs that it has in addition.
+        unread: The inputs that it does not have any more.
+    """
+
+    model: bytes
+    views: tuple[InputView, ...]
+    unread: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +221,7 @@ class Lowered:
         buffers: The buffers, in the order of the signature.
         constants: ONNX outputs that are no node's result, so that onnxruntime gives its own memory for them: their
             results are copied out.
+        entry: The same model in a form that is quicker to call; None if there is none.
         guards: The message and line of each check inside the graph, by the name of the node that fails.
     """
 
@@ -152,3 +239,4 @@ class Lowered:
     guards: dict[str, tuple[str, SourceLocation | None]]
     prints: tuple[PrintBinding, ...]
     plan: Plan
+    entry: Entry | None = None

@@ -6,12 +6,15 @@ Nodes may be added and rewired in any order; they are sorted topologically when 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..dtype import DType
 from ..graph import ir
+from ..graph.graph import Graph
 from ..graph.shape import Shape
 from ..graph.type import TensorTypeBase, static_dim
 from .kernels import METADATA_ONLY
@@ -20,10 +23,21 @@ if TYPE_CHECKING:
     import numpy as np
     import onnx
 
-__all__ = ["EMPTY", "IR_VERSION", "OnnxBlock", "OnnxGraph", "OnnxNode", "onnx_dtype", "write_value_info"]
+__all__ = [
+    "EMPTY",
+    "IR_VERSION",
+    "OnnxBlock",
+    "OnnxGraph",
+    "OnnxNode",
+    "is_node_name",
+    "onnx_dtype",
+    "origin_of",
+    "write_value_info",
+]
 
 #: The ONNX IR version that is written: the lowest that onnxruntime 1.32 needs for opset 24.
 IR_VERSION = 10
+_NODE_NAME = re.compile(r"node (\d+)\.\d+\Z", re.ASCII)
 #: The location that external data names. It is never opened: the elements are always given from memory.
 EMPTY = "maxgraph-weights"
 
@@ -159,11 +173,16 @@ class OnnxGraph:
             raise AssertionError("the lowered graph has a cycle")
         self.nodes = order
 
-    def to_model(self) -> bytes:
-        """The model, serialised. Weights are external data that is never opened by its location."""
+    def to_model(self, origins: Iterable[ir.Node] = ()) -> bytes:
+        """The model, serialised. Weights are external data that is never opened by its location.
+
+        Args:
+            origins: The nodes of the user's graph, for `origin_of`.
+        """
         import onnx
         from onnx import numpy_helper
 
+        numbers = {node: at for at, node in enumerate(origins)}
         self._inline_aliases()
         self.drop_unused()
         self.sort()
@@ -190,8 +209,8 @@ class OnnxGraph:
             tensor.data_location = onnx.TensorProto.EXTERNAL
             for key, value in (("location", EMPTY), ("offset", "0"), ("length", str(weight.type.num_bytes))):
                 tensor.external_data.add(key=key, value=value)
-        for node in self.nodes:
-            _write_node(node, graph.node.add())
+        for at, node in enumerate(self.nodes):
+            _write_node(node, graph.node.add(), _node_name(node, at, numbers))
         return bytes(model.SerializeToString())
 
     def _inline_aliases(self) -> None:
@@ -226,10 +245,10 @@ def _every(nodes: Iterable[OnnxNode]) -> Iterator[OnnxNode]:
             yield from _every(block.nodes)
 
 
-def _write_node(node: OnnxNode, written: onnx.NodeProto) -> None:
+def _write_node(node: OnnxNode, written: onnx.NodeProto, name: str) -> None:
     import onnx
 
-    written.op_type, written.domain, written.name = node.op_type, node.domain, node.name
+    written.op_type, written.domain, written.name = node.op_type, node.domain, name
     written.input.extend(node.inputs)
     written.output.extend(node.outputs)
     for key, value in node.attributes.items():
@@ -237,12 +256,12 @@ def _write_node(node: OnnxNode, written: onnx.NodeProto) -> None:
     for key, block in node.blocks.items():
         attribute = written.attribute.add(name=key, type=onnx.AttributeProto.GRAPH)
         attribute.g.name = key
-        for name, type_ in block.inputs.items():
-            write_value_info(attribute.g.input.add(), name, type_)
-        for name, type_ in block.outputs.items():
-            write_value_info(attribute.g.output.add(), name, type_)
+        for value, type_ in block.inputs.items():
+            write_value_info(attribute.g.input.add(), value, type_)
+        for value, type_ in block.outputs.items():
+            write_value_info(attribute.g.output.add(), value, type_)
         for inner in block.nodes:
-            _write_node(inner, attribute.g.node.add())
+            _write_node(inner, attribute.g.node.add(), inner.name)
 
 
 def write_value_info(info: onnx.ValueInfoProto, name: str, type_: TensorTypeBase) -> None:
@@ -258,6 +277,27 @@ def write_value_info(info: onnx.ValueInfoProto, name: str, type_: TensorTypeBase
             written.dim_value = size
         else:
             written.dim_param = parameter
+
+
+def _node_name(node: OnnxNode, number: int, numbers: Mapping[ir.Node, int]) -> str:
+    """A name that leads back to the user's node, for when onnxruntime speaks of it; nothing of a file's text is in it.
+
+    No two nodes may have the same name, so it ends in a number.
+    """
+    if node.name or node.origin is None or node.origin not in numbers:
+        return node.name
+    return f"node {numbers[node.origin]}.{number}"
+
+
+def is_node_name(name: str) -> bool:
+    """Whether a name is one that `OnnxGraph.to_model` has made up."""
+    return _NODE_NAME.fullmatch(name) is not None
+
+
+def origin_of(name: str, graph: Graph) -> ir.Node | None:
+    """The user's node that a node stands for, if the end of its name still tells."""
+    match = _NODE_NAME.search(name)
+    return None if match is None else next(islice(graph.nodes(), int(match[1]), None), None)
 
 
 def _dim_names(shape: Shape) -> Iterable[str]:

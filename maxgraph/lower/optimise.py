@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..graph.ir import WeightInfo
 
-__all__ = ["Optimised", "optimise"]
+__all__ = ["Optimised", "onnxruntime_build", "optimise", "weight_value"]
 
 _LOG = logging.getLogger("maxgraph.lower")
 #: Initialisers that folding made and that are larger than this stay outside the model's bytes.
@@ -40,7 +40,7 @@ def optimise(model: bytes, weights: Mapping[str, WeightInfo], *, level: str) -> 
     Args:
         model: An ONNX model.
         weights: Its external initialisers, by ONNX name; their elements are read only where something is folded.
-        level: "none" or "all".
+        level: "none", "all", or "basic" for what is right on every provider.
     """
     import onnxruntime as ort
     from onnxruntime.capi.onnxruntime_pybind11_state import OrtValue as NativeOrtValue
@@ -68,7 +68,7 @@ def optimise(model: bytes, weights: Mapping[str, WeightInfo], *, level: str) -> 
         return ort.OrtExternalInitializerInfo("maxgraph-weights", 0, size)
 
     levels = ort.GraphOptimizationLevel
-    wanted = {"none": levels.ORT_DISABLE_ALL, "all": levels.ORT_ENABLE_ALL}[level]
+    wanted = {"none": levels.ORT_DISABLE_ALL, "basic": levels.ORT_ENABLE_BASIC, "all": levels.ORT_ENABLE_ALL}[level]
     try:
         compiler = ort.ModelCompiler(
             options, model, graph_optimization_level=wanted, get_initializer_location_func=place
@@ -95,3 +95,10 @@ def weight_value(weight: WeightInfo) -> Any:
 
         return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array, onnx_dtype(weight.type.dtype))
     return ort.OrtValue.ortvalue_from_numpy(array)
+
+
+def onnxruntime_build() -> str:
+    """The version of onnxruntime, and how it was built."""
+    import onnxruntime as ort
+
+    return f"{ort.__version__} {ort.get_build_info()}"

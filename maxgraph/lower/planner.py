@@ -38,12 +38,14 @@ class Planned:
     Attributes:
         emitter: What was emitted.
         executed: The optimised graph.
+        model: The model that it is the graph of.
         optimised: Its bytes.
         plan: Each buffer's row.
     """
 
     emitter: GraphEmitter
     executed: ExecutedGraph
+    model: onnx.ModelProto
     optimised: Optimised
     plan: Plan
 
@@ -63,7 +65,7 @@ def plan_buffers(
     optimization: str,
     buffers: str,
     without: frozenset[Part] = frozenset(),
-    share: bool = True,
+    distrust: str | None = None,
 ) -> Planned:
     """Plans a graph.
 
@@ -72,18 +74,18 @@ def plan_buffers(
         optimization: onnxruntime's level, "none" or "all".
         buffers: "auto"; "in_place" to demand that no buffer needs a second memory; "copied" to share none.
         without: Parts of the rule to leave out; only a test of the rule does that.
-        share: Whether the provider's kernels are on the allow-list at all.
+        distrust: Why no kernel may change memory in place; None: those on the allow-list may.
 
     Raises:
         LoweringError: `buffers` is "in_place" and a buffer cannot be.
     """
-    share = share and buffers != "copied"
+    share = distrust is None and buffers != "copied"
     choices = Choices()
     reasons: dict[str, _Reason] = {}
     if buffers == "copied":
         reasons = {info.name: _Reason("sharing is switched off", None) for info in graph.buffers}
-    elif not share:
-        reasons = {info.name: _Reason("no kernel of this provider is known to be safe", None) for info in graph.buffers}
+    elif distrust is not None:
+        reasons = {info.name: _Reason(distrust, None) for info in graph.buffers}
     while True:
         emitter, ordering = _emit_ordered(graph, weights, choices, share=share, reasons=reasons, without=without)
         if ordering.unguarded:
@@ -92,7 +94,7 @@ def plan_buffers(
                 reasons[name] = _Reason(f"a check that may fail needs a value stored before it: {check}", None)
             continue
         optimised = (
-            optimise(emitter.onnx.to_model(), emitter.onnx.weights, level=optimization)
+            optimise(emitter.onnx.to_model(graph.nodes()), emitter.onnx.weights, level=optimization)
             if emitter.onnx.outputs
             else Optimised(b"")  # a graph that computes nothing
         )
@@ -116,7 +118,7 @@ def plan_buffers(
     plan = Plan(tuple(_row(emitter, track, ordering, reasons) for track in emitter.tracks.values()))
     if buffers == "in_place":
         _demand(plan)
-    return Planned(emitter, executed, optimised, plan)
+    return Planned(emitter, executed, model, optimised, plan)
 
 
 def _prove(

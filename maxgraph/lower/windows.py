@@ -76,7 +76,7 @@ def _store_range(e: GraphEmitter, track: BufferTrack, value: Handle, window: Win
     version = e.node(
         "TensorScatter", e.version_as(track, data), e.reshape(value, part), index, since=24, axis=2, shape=data
     )
-    e.add_scatter(track, version, gate=2)
+    e.add_scatter(track, version, window, gate=2)
 
 
 def _store_rows(e: GraphEmitter, track: BufferTrack, value: Handle, window: Window, moved: list[int]) -> None:
@@ -97,7 +97,7 @@ def _store_rows(e: GraphEmitter, track: BufferTrack, value: Handle, window: Wind
     rows = columns[0] if depth == 1 else e.node("Concat", *columns, axis=-1, shape=rows_shape)
     updates = e.reshape(value, Shape([*extents, *shape[depth:]]))
     version = e.node("ScatterND", e.version_as(track, shape), rows, updates, since=18, shape=shape)
-    e.add_scatter(track, version, gate=1)
+    e.add_scatter(track, version, window, gate=1)
 
 
 def _positions(e: GraphEmitter, shape: Shape, window: Window, axis: int) -> Handle:

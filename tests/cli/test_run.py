@@ -85,6 +85,20 @@ def test_state_goes_from_run_to_run(maxg: Maxg, counter: Path) -> None:
     assert done.out.splitlines()[-1].split("  ")[-1] == "[2 3 4 5]"
 
 
+def test_a_state_of_another_program_is_taken_only_if_told(maxg: Maxg, counter: Path) -> None:
+    maxg("run", counter, "-i", "x=[1]", "--state-out", "s.safetensors")
+    arrays = load_file("s.safetensors")
+    save_file(arrays, "other.safetensors", {"graph": "other", "program": "0" * 64})
+    save_file(arrays, "unsaid.safetensors")
+    refused = maxg("run", counter, "-i", "x=[1]", "--state-in", "other.safetensors")
+    assert refused.code == 2
+    assert "error[MG038]" in refused.err
+    assert "--any-program" in refused.err
+    taken = maxg("run", counter, "-i", "x=[1]", "--state-in", "other.safetensors", "--any-program", "--show-state")
+    assert "state total  [2 2 2 2]" in taken.out
+    assert maxg("run", counter, "-i", "x=[1]", "--state-in", "unsaid.safetensors").code == 0
+
+
 def test_results_are_saved_and_compared(maxg: Maxg, counter: Path) -> None:
     for name in ("r.npz", "r.safetensors", "r.json"):
         assert maxg("run", counter, "-i", "x=[0.5]", "-o", name).code == 0

@@ -272,3 +272,17 @@ def test_buffers_of_no_elements() -> None:
 
     model = InferenceSession().load(graph_of(body, buffer([0, 3]), tensor([0, 3]), names=["s", "x"]))
     assert model.execute(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32))[0].shape == (0, 3)
+
+
+@pytest.mark.parametrize("kind", ["auto", "copied"])
+def test_memory_that_is_gone_is_never_used_again(kind: str) -> None:
+    """Neither for other arrays, nor where a state holds the buffers."""
+    model = InferenceSession(buffers=kind).load(counter())
+    for value in (7, 5):
+        model.execute(np.full(4, value, np.float32))  # nobody else holds this array
+    assert model.execute(state=model.state)[0].to_numpy().tolist() == [0] * 4
+    assert model.state.to_numpy("s").tolist() == [1] * 4
+    memory = np.full(4, 3, np.float32)
+    assert model.execute(memory)[0].to_numpy().tolist() == [3] * 4
+    assert model.execute(state=model.state)[0].to_numpy().tolist() == [1] * 4
+    assert memory.tolist() == [4] * 4
