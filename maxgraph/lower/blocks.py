@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..dtype import DType
 from ..graph import ir
 from ..graph.ops.emitter import Handle
+from ..graph.shape import Shape
 from ..graph.type import DeviceRef, TensorType
 from .onnx_model import OnnxBlock, OnnxNode
 
@@ -87,7 +88,15 @@ def _open(e: GraphEmitter, buffers: dict[str, Handle]) -> Iterator[Scope]:
 
 
 def emit_cond(e: GraphEmitter, pred: Handle, branches: Sequence[ir.Block]) -> Sequence[Handle]:
-    """An If; gives its results."""
+    """An If; gives its results. A branch that is certain needs none."""
+    certain = e.known.of(e.node_here.operands[0])
+    if certain is not None:
+        block = branches[0 if certain else 1]
+        results = _evaluate(e, block, [])
+        e.known.note_same(e.node_here.results, block.results)
+        return results
+    if e.is_fixed(pred):
+        pred = _unfixed(e, pred)
     buffers = _buffers(e)
     emitted = [_branch(e, block, buffers) for block in branches]
     checks = any(scope.guards for scope, _ in emitted)
@@ -102,6 +111,23 @@ def emit_cond(e: GraphEmitter, pred: Handle, branches: Sequence[ir.Block]) -> Se
         stores = max(scope.stores.get(handle.name, 0) for scope, _ in emitted)
         e.copies_inside[handle.name] = e.copies_inside.get(handle.name, 0) + max(0, stores - 1)
     return _finish(e, buffers, handles, checks=checks)
+
+
+def _unfixed(e: GraphEmitter, pred: Handle) -> Handle:
+    """The predicate, through a Reshape to a shape that is made of no elements of an input.
+
+    Where onnxruntime's optimiser could compute a predicate, by sizes that it infers, it would replace the If by a
+    branch; and where it does so for branches in branches, it may crash.
+    """
+    handles = [e.handles[info.value] for info in e.graph.signature]
+    given = [h for h in handles if h.dtype.size_in_bits >= 8 and not h.dtype.is_float8()]  # those have kernels
+    if not given:
+        return pred
+    source = next((handle for handle in given if handle.name in e.input_positions), given[0])
+    zero = e.constant([0])
+    flat = e.node("Reshape", source, e.constant([-1]), shape=Shape([1]))
+    none = e.node("Slice", flat, zero, zero, shape=Shape([0]))
+    return e.node("Reshape", pred, e.node("Cast", none, to=DType.int64, dtype=DType.int64), shape=Shape([]))
 
 
 def _branch(e: GraphEmitter, block: ir.Block, buffers: _Buffers) -> tuple[Scope, list[Handle]]:

@@ -10,7 +10,7 @@ from .kernels import METADATA_ONLY, VIEWS
 if TYPE_CHECKING:
     import onnx
 
-__all__ = ["ExecutedGraph"]
+__all__ = ["ExecutedGraph", "captured"]
 
 
 class ExecutedGraph:
@@ -25,7 +25,7 @@ class ExecutedGraph:
         self.outputs = {output.name for output in graph.output}
         self._branches: dict[int, list[ExecutedGraph]] = {}
         for at, node in enumerate(self.nodes):
-            operands = [*node.input, *_captured(node)]
+            operands = [*node.input, *captured(node)]
             self.operands.append(operands)
             for name in dict.fromkeys(operands):
                 if name:
@@ -37,7 +37,7 @@ class ExecutedGraph:
         self.ancestors: list[int] = []
         for at, node in enumerate(self.nodes):
             before = 0
-            for name in (*node.input, *_captured(node, shapes=True)):
+            for name in (*node.input, *captured(node, shapes=True)):
                 maker = self.producer.get(name)
                 if maker is not None:
                     if maker >= at:  # pragma: no cover - onnx requires topological order
@@ -82,13 +82,13 @@ class ExecutedGraph:
         return found
 
 
-def _captured(node: onnx.NodeProto, *, shapes: bool = False) -> list[str]:
+def captured(node: onnx.NodeProto, *, shapes: bool = False) -> list[str]:
     """Names of the outer graph whose elements, or also shapes, the node's subgraphs may read; more of them is safe."""
     names: list[str] = []
     for attribute in node.attribute:
         for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
             for inner in graph.node:
                 if shapes or inner.op_type not in METADATA_ONLY:
-                    names += [*inner.input, *_captured(inner, shapes=shapes)]
+                    names += [*inner.input, *captured(inner, shapes=shapes)]
             names += [output.name for output in graph.output]
     return names

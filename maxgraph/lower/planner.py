@@ -7,7 +7,7 @@ proof.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from ..graph.text import access_text
 from .buffers import BufferTrack, Choices
 from .emit import GraphEmitter, emit
 from .executed import ExecutedGraph
-from .nested import find_moved, lift_folded
+from .folded import lift_folded
 from .optimise import Optimised, optimise
 from .order import Ordering, order_buffers, resolve_loads
 from .plan import BufferPlan, Mode, Plan
@@ -99,21 +99,19 @@ def plan_buffers(
             else Optimised(b"")  # a graph that computes nothing
         )
         model = _parse(optimised.model)
-        moved = find_moved(model.graph, emitter.checks)
-        if lift_folded(model.graph, optimised.folded) or moved:
+        if lift_folded(model.graph, optimised.folded):
             optimised = replace(optimised, model=model.SerializeToString())
-        checks = [moved.get(name, name) for name in emitter.checks]
         executed = ExecutedGraph(model.graph)
-        faults = _prove(emitter, executed, checks, without)
+        faults = _prove(emitter, executed, without)
         if not faults:
             break
         choices = _escalate(emitter, choices, faults, reasons)
     if not without:
         types = {handle.name: value.tensor_type for value, handle in emitter.handles.items()}
-        extended = bind_intermediates(executed, [*emitter.tracks.values()], types, checks)
+        extended = bind_intermediates(executed, [*emitter.tracks.values()], types, emitter.all_checks)
         if extended is not None:
             executed, optimised = extended, replace(optimised, model=model.SerializeToString())
-            if _prove(emitter, executed, checks, without):  # pragma: no cover - each of them was proved
+            if _prove(emitter, executed, without):  # pragma: no cover - each of them was proved
                 raise AssertionError("an intermediate value does not lie in its buffer's memory")
     plan = Plan(tuple(_row(emitter, track, ordering, reasons) for track in emitter.tracks.values()))
     if buffers == "in_place":
@@ -121,12 +119,10 @@ def plan_buffers(
     return Planned(emitter, executed, model, optimised, plan)
 
 
-def _prove(
-    e: GraphEmitter, executed: ExecutedGraph, checks: Sequence[str], without: frozenset[Part]
-) -> dict[str, list[Fault]]:
+def _prove(e: GraphEmitter, executed: ExecutedGraph, without: frozenset[Part]) -> dict[str, list[Fault]]:
     """What forbids one memory for all versions, by buffer."""
     faults = {
-        track.name: prove_shared(executed, [v.name for v in track.versions], checks, without=without)
+        track.name: prove_shared(executed, [v.name for v in track.versions], e.all_checks, without=without)
         for track in e.tracks.values()
         if track.shared and len(track.versions) > 1
     }

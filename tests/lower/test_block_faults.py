@@ -17,7 +17,7 @@ from maxgraph.errors import ExecutionError, LoweringError
 from maxgraph.graph import BufferType, Graph, TensorType, TensorValue, ops
 from maxgraph.lower import Mode, lower
 from maxgraph.lower.blocks import MOST_DEEP
-from maxgraph.lower.nested import find_moved, lift_folded
+from maxgraph.lower.folded import lift_folded
 from tests.lower.test_blocks import BOOL, COUNT, CPU, INT, ROW, WHOLE, F, Given, N, build, check
 
 ZERO = (0, INT, CPU)
@@ -73,7 +73,7 @@ def check_in_a_loop_after_a_store(g: Given) -> Any:
     return ops.while_loop(ops.constant(*ZERO), lambda i: i < g.rounds, body)
 
 
-# Onnxruntime writes a branch that is certainly taken into the graph around it.
+# Onnxruntime writes a branch that is certain into the graph around it; in others, it may crash while it does.
 
 
 def certain_branch(g: Given) -> Any:
@@ -95,6 +95,33 @@ def certain_branch_in_a_branch(g: Given) -> None:
 def certainly(inner: Callable[[], None]) -> None:
     """By a predicate that is only known once constants are folded."""
     ops.cond(ops.constant(3, INT, CPU) > 2, None, inner, lambda: None)
+
+
+def certain_by_the_result_of_a_certain_branch(g: Given) -> Any:
+    def choose() -> TensorValue:
+        return ops.constant(4, INT, CPU)
+
+    (number,) = ops.cond(ops.constant(True, BOOL, CPU), [COUNT], choose, lambda: g.place)
+    (row,) = ops.cond(number > 2, [ROW], lambda: g.a[g.place], lambda: g.row)
+    return row
+
+
+def certain_by_a_weight(g: Given) -> Any:
+    w = matrix()
+    return ops.cond((ops.sum(w, axis=0)[0] > 1)[0], [ROW], lambda: g.a[g.place] * 2, lambda: g.row)
+
+
+def certain_by_a_size(g: Given) -> Any:
+    """By a size that onnxruntime infers."""
+    some = numbers(ops.constant(3, INT, CPU), "k")
+    count = ops.shape_to_tensor(some.shape)[0]
+
+    def then() -> TensorValue:
+        g.a[0] = g.row
+        (row,) = ops.cond(count > 1, [ROW], lambda: g.a[g.place], lambda: g.row)
+        return row
+
+    return ops.cond(count > 2, [ROW], then, lambda: g.row)
 
 
 def impossible_branch(g: Given) -> None:
@@ -192,11 +219,22 @@ def test_the_plan_names_the_block_whose_check_forbids_one_memory() -> None:
     assert row.reason.endswith("one inside `cond`")
 
 
-@pytest.mark.parametrize("body", [certain_branch, certain_branch_in_a_branch])
-def test_a_check_that_was_moved_out_of_its_branch_says_what_it_is(body: Callable[[Given], Any]) -> None:
+@pytest.mark.parametrize("body", [certain_branch, certain_by_the_result_of_a_certain_branch, certain_by_a_weight])
+def test_a_branch_that_is_certain_needs_no_if(body: Callable[[Given], Any]) -> None:
+    model = onnx.ModelProto.FromString(lower(build(body)).model)
+    assert "If" not in {node.op_type for node in model.graph.node}
+
+
+def test_a_branch_that_onnxruntime_might_find_certain_is_left_to_be_one() -> None:
+    model = onnx.ModelProto.FromString(lower(build(certain_by_a_size)).model)
+    assert [node.op_type for node in model.graph.node].count("If") == 1
+
+
+@pytest.mark.parametrize("body", [certain_branch, certain_branch_in_a_branch, certain_by_a_size])
+def test_a_check_in_a_branch_that_is_certain_says_what_it_is(body: Callable[[Given], Any]) -> None:
     model = InferenceSession().load(build(body))
     big, row = np.zeros((N, N), np.float32), np.zeros(N, np.float32)
-    with pytest.raises(ExecutionError, match="index is out of range for axis 0 of size 40") as raised:
+    with pytest.raises(ExecutionError, match="is out of range for axis 0 of size 40") as raised:
         model.execute(big, big.copy(), big.copy(), row, np.array(True), np.array(N), np.array(0))
     assert raised.value.where is not None
     assert raised.value.where.file == __file__
@@ -251,6 +289,20 @@ def test_a_block_that_asks_for_a_buffers_size_does_not_read_it(sizes: tuple[int,
                     np.testing.assert_allclose(mine, theirs, rtol=1e-5)
 
 
+def test_an_input_that_a_block_asks_only_for_its_size_stays_an_input() -> None:
+    """Also where another input is bound under the shape of a view."""
+    size = TensorType(INT, [1], CPU)
+    types = [TensorType(F, ["n"], CPU), TensorType(F, [4], CPU), TensorType(BOOL, [], CPU)]
+    with Graph("views", input_types=types, input_names=["x", "y", "flag"]) as graph:
+        x, y, flag = (value.tensor for value in graph.inputs)
+        (n,) = ops.cond(flag, [size], lambda: ops.shape_to_tensor(x.shape), lambda: ops.constant([7], INT, CPU))
+        graph.output(n, ops.sum(y.reshape([2, 2]) * 2, axis=0))
+    model = InferenceSession().load(graph)
+    for flag_, wanted in ((True, 3), (False, 7)):
+        n, total = model.execute(np.zeros(3, np.float32), np.ones(4, np.float32), np.array(flag_))
+        assert (n.to_numpy().tolist(), total.to_numpy().tolist()) == ([wanted], [[4, 4]])
+
+
 def nested(depth: int, *, loops: bool) -> Graph:
     with Graph("nested", input_types=[BufferType(F, [2], CPU), TensorType(DType.bool, [], CPU)]) as graph:
         total, flag = graph.inputs[0].buffer, graph.inputs[1].tensor
@@ -302,12 +354,3 @@ def test_two_branches_with_initialisers_of_one_name_each_keep_their_own() -> Non
     found = [numpy_helper.to_array(part.initializer[0]).tolist() for part in parts]
     assert sorted(found) == [[1, 2], [3, 4]]
     assert not graph.initializer
-
-
-def test_a_check_is_found_under_every_name_that_moving_gives_it() -> None:
-    names = ["_if_then_branch_v5", "_if_else_branch__if_then_branch_v6", "_if_then_branch_v7_token_12", "v8"]
-    nodes = [helper.make_node("Gather", ["t", "i"], [name], name="moved") for name in names]
-    graph = helper.make_graph(nodes, "g", [], [])
-    moved = find_moved(graph, {"v5": "guard0", "v6": "guard1", "v7": "", "v8": "guard3"})
-    assert moved == {"v5": names[0], "v6": names[1], "v7": names[2]}
-    assert [node.name for node in graph.node] == ["guard0", "guard1", "moved", "moved"]

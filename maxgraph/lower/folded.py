@@ -1,47 +1,16 @@
-"""What onnxruntime's optimiser does to branches and loops that the rest of the converter must not meet.
-
-- Where the predicate of an If is a constant, it replaces the If by the nodes of the branch that is taken, and renames
-  them and their results. A check is known by both: by its result in the proof, and by its node when it fails.
-- A constant that it computes in a branch becomes an initialiser of that branch; elements that lie outside the model can
-  only be given to initialisers of the outermost graph.
-"""
+"""Constants that onnxruntime's optimiser computes in branches and loops, where no element may lie outside the model."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     import onnx
 
-__all__ = ["find_moved", "lift_folded"]
-
-#: What stands before the name of a value that was moved out of one branch or more, and what may stand behind it.
-_MOVED = re.compile(r"(?:_if_(?:then|else)_branch_)+(.+?)(?:_token_\d+)?")
-
-
-def find_moved(graph: onnx.GraphProto, checks: Mapping[str, str]) -> dict[str, str]:
-    """Names the nodes of checks that were moved as they were named before.
-
-    Args:
-        graph: The optimised graph; node names are changed.
-        checks: The result of each check, with the name of its node; "" where that is not what fails.
-
-    Returns:
-        The results that were moved, each with its name now.
-    """
-    found: dict[str, str] = {}
-    for part in _graphs(graph):
-        for node in part.node:
-            for name in node.output:
-                moved = _MOVED.fullmatch(name)
-                if moved is not None and moved[1] in checks:
-                    found[moved[1]] = name
-                    node.name = checks[moved[1]] or node.name
-    return found
+__all__ = ["lift_folded"]
 
 
 def lift_folded(graph: onnx.GraphProto, folded: dict[str, np.ndarray[Any, Any]]) -> bool:
