@@ -18,6 +18,7 @@ from ..graph import ir
 from ..graph.ops.emitter import Handle
 from ..graph.shape import Shape
 from ..graph.type import DeviceRef, TensorType
+from .branch_order import order_branch
 from .onnx_model import OnnxBlock, OnnxNode
 
 if TYPE_CHECKING:
@@ -104,13 +105,23 @@ def emit_cond(e: GraphEmitter, pred: Handle, branches: Sequence[ir.Block]) -> Se
     for scope, values in emitted:
         with _reopened(e, scope):
             _yield(e, scope, [*values, *([_sum(e, scope.guards)] if checks else [])], types)
+    copies = [_order(e, scope, buffers) for scope, _ in emitted]
     node, handles = _node(e, "If", [pred.name], types)
     node.blocks = {name: scope.block for name, (scope, _) in zip(("then_branch", "else_branch"), emitted, strict=True)}
     for handle in buffers.written:
-        # All stores of a branch but the last go to temporaries.
-        stores = max(scope.stores.get(handle.name, 0) for scope, _ in emitted)
-        e.copies_inside[handle.name] = e.copies_inside.get(handle.name, 0) + max(0, stores - 1)
+        most = max(made[handle.name] for made in copies)
+        e.copies_inside[handle.name] = e.copies_inside.get(handle.name, 0) + most
     return _finish(e, buffers, handles, checks=checks)
+
+
+def _order(e: GraphEmitter, scope: Scope, buffers: _Buffers) -> dict[str, int]:
+    """Orders a branch; gives the whole copies that it makes of each buffer."""
+    outputs = list(scope.block.outputs)[len(e.results) :]
+    yielded = {handle.name: name for handle, name in zip(buffers.written, outputs, strict=False)}
+    shared = {name: output for name, output in yielded.items() if e.tracks[name].shared}
+    copied = order_branch(e, scope, buffers.before, shared)
+    # All stores but the last go to temporaries.
+    return {name: max(0, scope.stores.get(name, 0) - 1) + (name in copied) for name in yielded}
 
 
 def _unfixed(e: GraphEmitter, pred: Handle) -> Handle:

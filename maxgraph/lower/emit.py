@@ -283,7 +283,7 @@ class GraphEmitter:
             value = self.node("Identity", value)
             producer = self.onnx.nodes[-1]
         given = [at for at, name in enumerate(producer.inputs) if name]
-        gate = next((at for at in given if self._is_variable(producer.inputs[at])), given[0])
+        gate = next((at for at in given if self.is_variable(producer.inputs[at])), given[0])
         self._add_version(
             track, value.name, track.type.shape, Store(number, producer, gate, True, False, self.node_here)
         )
@@ -295,7 +295,8 @@ class GraphEmitter:
         self.scope.buffers[buffer] = Handle(value.name, self.tracks[buffer].type.as_tensor())
         self.scope.stores[buffer] = self.scope.stores.get(buffer, 0) + 1
 
-    def _is_variable(self, name: str) -> bool:
+    def is_variable(self, name: str) -> bool:
+        """Whether a name is that of a value, and not of a constant or a weight."""
         return bool(name) and name not in self.onnx.constants and name not in self.onnx.weights
 
     def _store_through(self, track: BufferTrack, value: Handle, number: int) -> None:

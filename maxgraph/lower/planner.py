@@ -283,7 +283,7 @@ def _row(e: GraphEmitter, track: BufferTrack, ordering: Ordering, reasons: Mappi
         )
     text = "every reader of an old value runs before its writer"
     if inside:
-        text = "a branch stores into it more than once"
+        text = "a branch stores into it more than once, or needs an old value after a store"
     return BufferPlan(track.name, Mode.IN_PLACE, size, extra, copies, text)
 
 

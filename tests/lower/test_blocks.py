@@ -204,7 +204,7 @@ def call_in_a_branch(g: Given) -> None:
 WRITTEN = {
     product_in_a_branch: (Mode.WRITTEN_THROUGH, Mode.UNTOUCHED),
     old_value_beside_the_store: (Mode.SNAPSHOT, Mode.UNTOUCHED),
-    swap_in_a_branch: (Mode.WRITTEN_THROUGH, Mode.WRITTEN_THROUGH),
+    swap_in_a_branch: (Mode.IN_PLACE, Mode.IN_PLACE),
     rows_stored_by_a_loop: (Mode.WRITTEN_THROUGH, Mode.UNTOUCHED),
     loop_that_reads_what_it_stores: (Mode.WRITTEN_THROUGH, Mode.UNTOUCHED),
     predicate_of_a_loop_reads_a_buffer: (Mode.UNTOUCHED, Mode.WRITTEN_THROUGH),
