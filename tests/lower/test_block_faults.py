@@ -18,6 +18,7 @@ from maxgraph.graph import BufferType, Graph, TensorType, TensorValue, ops
 from maxgraph.lower import Mode, lower
 from maxgraph.lower.blocks import MOST_DEEP
 from maxgraph.lower.folded import lift_folded
+from maxgraph.lower.lowered import Risk
 from tests.lower.test_blocks import BOOL, COUNT, CPU, INT, ROW, WHOLE, F, Given, N, build, check
 
 ZERO = (0, INT, CPU)
@@ -196,6 +197,86 @@ def size_that_differs_between_branches(g: Given) -> Any:
     return found, numbers(ops.constant(3, INT, CPU), "k")
 
 
+# A branch reads what it overwrites, in an order of its own.
+
+
+def old_row_is_the_result(g: Given) -> Any:
+    def then() -> TensorValue:
+        old = g.a[5]
+        g.a[3] = g.row
+        return old
+
+    return ops.cond(g.flag, [ROW], then, lambda: g.a[1])
+
+
+def old_value_of_before_is_the_result(g: Given) -> Any:
+    old = g.a[...]
+
+    def then() -> TensorValue:
+        g.a[0] = g.row
+        return old.reshape([N * N])
+
+    return ops.cond(g.flag, [TensorType(F, [N * N], CPU)], then, lambda: g.x.reshape([N * N]))
+
+
+def old_and_new_value(g: Given) -> Any:
+    def then() -> TensorValue:
+        old = g.a[...]
+        g.a[0] = g.row
+        return old - g.a[...]
+
+    return ops.cond(g.flag, [WHOLE], then, lambda: g.x)
+
+
+def old_and_new_value_of_a_view(g: Given) -> Any:
+    def then() -> TensorValue:
+        old = g.a[...].reshape([N * N])
+        g.a[0] = old[0:N] + g.row
+        return old - g.a[...].reshape([N * N])
+
+    return ops.cond(g.flag, [TensorType(F, [N * N], CPU)], then, lambda: g.x.reshape([N * N]))
+
+
+def old_value_in_an_inner_branch(g: Given) -> Any:
+    def then() -> TensorValue:
+        old = g.a[...]
+        g.a[0] = g.row
+        (found,) = ops.cond(g.place > 2, [ROW], lambda: old[0] - g.a[0], lambda: old[1])
+        return found
+
+    return ops.cond(g.flag, [ROW], then, lambda: g.a[2])
+
+
+def check_after_a_store_in_a_branch(g: Given) -> None:
+    def then() -> None:
+        g.a[0] = g.row
+        g.b[1] = g.b[g.place * 3]
+
+    ops.cond(g.flag, None, then, lambda: None)
+
+
+def check_of_a_value_stored_in_a_branch(g: Given) -> None:
+    def then() -> None:
+        g.a[0] = g.row
+        g.b[1] = g.b[(g.a[0][0] * 1000).cast(INT)]
+
+    ops.cond(g.flag, None, then, lambda: None)
+
+
+def swap_of_three_in_a_branch(g: Given) -> Any:
+    c = ops.buffer_create(BufferType(F, [N, N], CPU), name="c")
+    c[...] = g.x
+
+    def then() -> None:
+        a, b, third = g.a[...], g.b[...], c[...]
+        g.a[...] = b
+        g.b[...] = third
+        c[...] = a
+
+    ops.cond(g.flag, None, then, lambda: None)
+    return c[0]
+
+
 PROGRAMS = [
     value
     for value in dict(globals()).values()
@@ -206,6 +287,43 @@ PROGRAMS = [
 @pytest.mark.parametrize("body", PROGRAMS, ids=lambda body: body.__name__)
 def test_a_program_agrees_with_the_interpreter(body: Callable[[Given], Any], tmp_path: Path) -> None:
     check(build(body), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("body", "mode", "copies"),
+    [
+        (old_row_is_the_result, Mode.IN_PLACE, 0),
+        (old_value_of_before_is_the_result, Mode.IN_PLACE, 0),
+        (old_and_new_value, Mode.IN_PLACE, 1),
+        (old_and_new_value_of_a_view, Mode.IN_PLACE, 1),
+        (old_value_in_an_inner_branch, Mode.IN_PLACE, 1),
+        (check_after_a_store_in_a_branch, Mode.IN_PLACE, 0),
+        (check_of_a_value_stored_in_a_branch, Mode.COPIED_BACK, 1),
+        (swap_of_three_in_a_branch, Mode.IN_PLACE, 0),
+    ],
+)
+def test_a_branch_copies_no_more_than_it_must(body: Callable[[Given], Any], mode: Mode, copies: int) -> None:
+    for optimization in ("all", "none"):
+        row = lower(build(body), optimization=optimization).plan["a"]
+        assert (row.mode, row.copies) == (mode, copies), row
+
+
+@pytest.mark.parametrize("computed", [False, True])
+def test_nothing_is_kept_of_a_large_buffer_for_a_store_in_a_branch(computed: bool) -> None:
+    """Once the row is written, only small values are made; a check in the branch comes before it."""
+    types = [BufferType(F, [100_000, 4], CPU), TensorType(F, [4], CPU), TensorType(BOOL, [], CPU), COUNT]
+    with Graph("large", input_types=types) as graph:
+        a, row, flag, at = graph.inputs[0].buffer, *(value.tensor for value in graph.inputs[1:])
+
+        def then() -> TensorValue:
+            a[at * 2 if computed else 3] = row
+            return a[5]
+
+        graph.output(*ops.cond(flag, [row.type], then, lambda: a[at]))
+    (binding,) = lower(graph).buffers
+    assert binding.plan.mode is Mode.IN_PLACE
+    assert binding.risk is Risk.SMALL
+    assert binding.kept == ()
 
 
 def test_the_later_value_of_one_node_is_copied_in() -> None:
