@@ -25,6 +25,7 @@ __all__ = [
     "InternalError",
     "LoweringError",
     "MaxGraphError",
+    "MissingNameError",
     "NoGraphError",
     "SourceLocation",
     "StateError",
@@ -32,6 +33,7 @@ __all__ = [
     "TypeRuleError",
     "UnsupportedError",
     "UsageError",
+    "WeightNameError",
     "render",
     "suggest",
     "user_location",
@@ -60,6 +62,7 @@ CODES: dict[str, str] = {
     "MG022": "values on different devices",
     "MG023": "a malformed dimension",
     "MG024": "a tensor has no truth value, length or iteration while a graph is built",
+    "MG025": "a name that only MAX can give a meaning",
     # Running a graph
     "MG030": "an input is missing or unknown",
     "MG031": "an input has the wrong shape",
@@ -290,6 +293,14 @@ class ExecutionError(MaxGraphError, ValueError):
 
 class UsageError(MaxGraphError, ValueError):
     """A command was used wrongly."""
+
+
+class MissingNameError(MaxGraphError, NotImplementedError):
+    """A name of MAX that has no meaning here. No `AttributeError`: an import would hide what it says."""
+
+
+class WeightNameError(MaxGraphError, KeyError):
+    """A checkpoint has no tensor of this name."""
 
 
 class InternalError(MaxGraphError, RuntimeError):

@@ -1,11 +1,22 @@
 """Building graphs: types, dims, values, and the ops in `ops`."""
 
-from . import dtype_promotion, ops
+from typing import NoReturn
+
+from . import dtype_promotion, only_in_max, ops
 from .dim import AlgebraicDim, Dim, DimLike, StaticDim, SymbolicDim
 from .graph import Graph
 from .module import Module
 from .shape import Shape, ShapeLike
-from .type import BufferType, DeviceKind, DeviceRef, TensorType, Type
+from .type import (
+    BufferType,
+    ConvInputLayout,
+    DeviceKind,
+    DeviceRef,
+    FilterLayout,
+    TensorType,
+    TensorTypeBase,
+    Type,
+)
 from .value import BufferValue, BufferValueLike, TensorValue, TensorValueLike, Value
 from .weight import Weight
 
@@ -14,10 +25,12 @@ __all__ = [
     "BufferType",
     "BufferValue",
     "BufferValueLike",
+    "ConvInputLayout",
     "DeviceKind",
     "DeviceRef",
     "Dim",
     "DimLike",
+    "FilterLayout",
     "Graph",
     "Module",
     "Shape",
@@ -25,6 +38,7 @@ __all__ = [
     "StaticDim",
     "SymbolicDim",
     "TensorType",
+    "TensorTypeBase",
     "TensorValue",
     "TensorValueLike",
     "Type",
@@ -33,3 +47,7 @@ __all__ = [
     "dtype_promotion",
     "ops",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise only_in_max.missing(__name__, name, only_in_max.GRAPH)

@@ -275,6 +275,29 @@ class TensorValue(Value):
 
         return ops.mean(self, axis)
 
+    def var(self, axis: int = -1) -> TensorValue:
+        """The mean of the squared distances from the mean along an axis, which stays with size 1."""
+        moved = self - self.mean(axis)
+        return (moved * moved).mean(axis)
+
+    def stdev(self, axis: int = -1) -> TensorValue:
+        """The square root of `var`."""
+        from . import ops
+
+        return ops.sqrt(self.var(axis))
+
+    def rebind(self, shape: ShapeLike, message: str = "") -> TensorValue:
+        """See `ops.rebind`."""
+        from . import ops
+
+        return ops.rebind(self, shape, message)
+
+    def to(self, device: DeviceRef) -> TensorValue:
+        """See `ops.transfer_to`."""
+        from . import ops
+
+        return ops.transfer_to(self, device)
+
     def __getitem__(self, index: Any) -> TensorValue:
         from . import ops
 

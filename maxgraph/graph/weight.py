@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..dtype import DType
 from ..errors import UnsupportedError, user_location
 from . import ir
-from .shape import ShapeLike
+from .shape import Shape, ShapeLike
 from .type import DeviceRef, TensorType
 from .value import TensorValue
 
@@ -81,6 +81,11 @@ class Weight(TensorValue):
         from .graph import Graph
 
         return Graph.current.add_weight(self)
+
+    @property
+    def original_dtype_and_shape(self) -> tuple[DType, Shape]:
+        """Its dtype and its shape."""
+        return self._type.dtype, self._type.shape
 
     @property
     def is_placeholder(self) -> bool:

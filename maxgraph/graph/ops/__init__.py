@@ -3,6 +3,9 @@
 Names are MAX's, so some are also Python built-ins: use them as ``ops.max``, ``ops.range``.
 """
 
+from typing import NoReturn
+
+from .. import only_in_max
 from . import complex_ as complex  # noqa: A004 - MAX's name
 from .activations import gelu, relu, sigmoid, silu
 from .arithmetic import add, mul, sub
@@ -177,3 +180,7 @@ __all__ = [
     "where",
     "while_loop",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise only_in_max.missing(__name__, name, only_in_max.OPS)
