@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from maxgraph.compare.difference import difference
+from maxgraph.compare.differences import difference
 from maxgraph.compare.tolerance import Tolerances
 from maxgraph.errors import UsageError, suggest
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from .values import Generator, parse_value, resolve_shape
 if TYPE_CHECKING:
     from maxgraph.engine import Model, State
 
-__all__ = ["begin_state", "random_buffers"]
+__all__ = ["begin_state"]
 
 
 def begin_state(
@@ -30,6 +31,7 @@ def begin_state(
     set_state: Sequence[str],
     dims: Mapping[str, int],
     rng: np.random.Generator,
+    fill: int | None = None,
 ) -> State:
     """The state to begin with; everything is checked before a step runs.
 
@@ -40,11 +42,14 @@ def begin_state(
         set_state: What ``--state`` gave.
         dims: The sizes of symbols.
         rng: Makes random values.
+        fill: The seed of random values for the buffers that a caller passes; None: they begin with zeros.
 
     Raises:
         UsageError, StateError: A buffer is unknown, or a value does not fit.
     """
     state = model.new_state()
+    if fill is not None:
+        _fill(graph, state, dims, fill)
     if state_in is not None:
         state.load(state_in, any_program=any_program)
     for name in reset:
@@ -61,7 +66,7 @@ def begin_state(
     return state
 
 
-def random_buffers(graph: Graph, state: State, sizes: Mapping[str, int], rng: np.random.Generator) -> None:
+def _fill(graph: Graph, state: State, sizes: Mapping[str, int], seed: int) -> None:
     """Fills the floats among the buffers that a caller passes with random values.
 
     Those that the model owns begin as the file says, and ints at zero: they may count positions, and must be valid.
@@ -70,4 +75,5 @@ def random_buffers(graph: Graph, state: State, sizes: Mapping[str, int], rng: np
         kind = info.value.type
         if info.state is None and isinstance(kind, BufferType):
             text = "random" if kind.dtype.is_float() else "zeros"
+            rng = np.random.default_rng([seed, zlib.crc32(info.name.encode())])  # whatever other buffers there are
             state.set(info.name, Generator(text).make(kind, resolve_shape(kind, sizes, info.name), rng))

@@ -6,12 +6,12 @@ and `index_ranges` says which inputs are indices, so that random ones can be val
 
 from __future__ import annotations
 
-from .difference import Difference, Place, difference
+from .differences import Difference, Place, difference
 from .indices import IndexRange, index_ranges
-from .sides import Found, Recorded, Running, Side
+from .sides import Found, Recorded, Recorder, Running, Side
 from .steps import Entry, First, Report, compare_steps
 from .tolerance import DEFAULT_TOLERANCES, Tolerance, Tolerances
-from .trace import Divergence, trace
+from .tracing import Divergence, trace
 
 __all__ = [
     "DEFAULT_TOLERANCES",
@@ -23,6 +23,7 @@ __all__ = [
     "IndexRange",
     "Place",
     "Recorded",
+    "Recorder",
     "Report",
     "Running",
     "Side",

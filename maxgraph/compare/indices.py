@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from ..graph import ir
 from ..graph.dim import Dim
@@ -87,13 +88,10 @@ def _uses(node: ir.Node) -> Iterator[tuple[ir.Value, Dim, Dim]]:
 
 
 def _window_starts(node: ir.Node, starts: tuple[ir.Value, ...]) -> Iterator[tuple[ir.Value, Dim, Dim]]:
-    shape, extents, steps = node.operands[0].type.shape, node.attributes["extents"], node.attributes["steps"]
-    axes = node.attributes["dynamic"]
-    if not isinstance(extents, Shape) or not isinstance(steps, tuple) or not isinstance(axes, tuple):
-        return  # the type rule has refused it
-    for start, axis in zip(starts, axes, strict=True):
-        at, step = int(axis), int(steps[int(axis)])
-        reach = (extents[at] - 1) * abs(step)
+    shape, attributes = node.operands[0].type.shape, cast("dict[str, Any]", node.attributes)
+    for start, at in zip(starts, attributes["dynamic"], strict=True):
+        step = attributes["steps"][at]
+        reach = (attributes["extents"][at] - 1) * abs(step)
         yield (start, Dim(0), shape[at] - 1 - reach) if step > 0 else (start, reach, shape[at] - 1)
 
 

@@ -12,7 +12,7 @@ from ..engine import Model, State
 from ..errors import ExecutionError, InputError
 from ..graph.graph import Graph
 
-__all__ = ["Found", "Recorded", "Running", "Side"]
+__all__ = ["Found", "Recorded", "Recorder", "Running", "Side"]
 
 Array = np.ndarray[Any, Any]
 
@@ -139,3 +139,43 @@ class Recorded:
             {name: np.asarray(array[number]) for name, array in arrays.items()} for arrays in (self.outputs, self.after)
         )
         return Found(outputs, buffers)
+
+
+@dataclass
+class Recorder:
+    """A side whose steps are kept, so that they can be compared with later.
+
+    Attributes:
+        side: The side.
+    """
+
+    side: Side
+    _steps: list[Found] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        return self.side.name
+
+    def buffers(self) -> Mapping[str, Array]:
+        """What its buffers hold now."""
+        return self.side.buffers()
+
+    def step(self, number: int, inputs: Mapping[str, Array]) -> Found:
+        """Its next step. See `Side.step`."""
+        found = self.side.step(number, inputs)
+        self._steps.append(found)
+        return found
+
+    def recorded(self) -> Recorded:
+        """What its steps gave; a step that failed, and all after it, are left out."""
+        steps = []
+        for step in self._steps:
+            if step.failure is not None:
+                break
+            steps.append(step)
+        outputs, buffers = (
+            {name: np.stack([arrays[name] for arrays in found]) for name in (found[0] if found else {})}
+            for found in ([step.outputs for step in steps], [step.buffers for step in steps])
+        )
+        return Recorded(self.name, outputs, buffers)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ExecutionError
-from .difference import Difference, difference
+from .differences import Difference, difference
 from .sides import Found, Recorded, Side
 from .tolerance import Tolerance, Tolerances
 
@@ -144,7 +144,8 @@ def compare_steps(
 
     Example:
         >>> import numpy as np
-        >>> ours, theirs = Recorded("a", {"y": np.array([[1.0], [2.5]])}), Recorded("b", {"y": np.array([[1.0], [2.0]])})
+        >>> ours = Recorded("a", {"y": np.array([[1.0], [2.5]])})
+        >>> theirs = Recorded("b", {"y": np.array([[1.0], [2.0]])})
         >>> report = compare_steps(ours, theirs, [{}, {}])
         >>> report.ok, report.first.step, report.entries[0].least_atol < 0.5
         (False, 1, True)

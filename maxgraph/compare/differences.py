@@ -73,7 +73,7 @@ def difference(actual: Array, expected: Array, tolerance: Tolerance) -> Differen
     """
     if actual.dtype != expected.dtype or actual.shape != expected.shape:
         kinds = [f"{array.dtype}{list(array.shape)}" for array in (actual, expected)]
-        return Difference(False, tolerance, misfit=f"{kinds[0]} for {kinds[1]}")
+        return Difference(False, tolerance, misfit=f"{kinds[0]} against {kinds[1]}")
     with np.errstate(all="ignore"):
         apart, size = _apart(actual, expected)
         bound = tolerance.atol + tolerance.rtol * size

@@ -13,7 +13,7 @@ from ..errors import SourceLocation
 from ..graph import ir
 from ..graph.graph import Graph
 from ..graph.text import node_text, number_values
-from .difference import Difference, difference
+from .differences import Difference, difference
 from .probes import Probe, probed, probes
 from .sides import Running, tensor_inputs
 from .tolerance import Tolerances
@@ -112,8 +112,10 @@ def _matching(a: Graph, b: Graph, ours: Sequence[Probe], theirs: Sequence[Probe]
             return at, f"from node {mine.number} on the two programs are not the same: {texts[0]} for {texts[1]}"
     if len(ours) != len(theirs):
         longer = a if len(ours) > len(theirs) else b
-        at = min(len(ours), len(theirs))
-        return at, f"graph `{longer.name}` has {abs(len(ours) - len(theirs))} values more than the other"
+        more = abs(len(ours) - len(theirs))
+        return min(len(ours), len(theirs)), (
+            f"graph `{longer.name}` has {more} value{'' if more == 1 else 's'} more than the other"
+        )
     return len(ours), None
 
 
@@ -126,6 +128,8 @@ def _values(
     results: bool = False,
 ) -> list[Array]:
     """What these values are in one step."""
+    if not wanted:
+        return []
     graph = probed(side.model.graph, wanted, results=results)
     model = side.load(graph)
     state = State(model)
