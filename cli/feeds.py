@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
+from maxgraph.compare.indices import index_ranges
 from maxgraph.errors import UsageError, suggest
 from maxgraph.graph import Graph
 from maxgraph.graph.type import TensorType
@@ -17,6 +19,9 @@ from maxgraph.graph.type import TensorType
 from .values import Array, Generator, json_value, learn_sizes, parse_value, read_set, resolve_shape
 
 __all__ = ["Feeds", "read_feeds"]
+
+#: The size that is chosen for the first symbol that nothing tells.
+_FIRST_SIZE = 8
 
 
 @dataclass
@@ -26,18 +31,21 @@ class Feeds:
     Attributes:
         fixed: Inputs that are the same in each step.
         scanned: Inputs of which each step takes one entry of the leading axis.
+        fresh: Inputs that are made anew for each step.
         sizes: The sizes of symbols, as far as the inputs tell them.
     """
 
     fixed: dict[str, Array] = field(default_factory=dict)
     scanned: dict[str, Array] = field(default_factory=dict)
+    fresh: dict[str, Callable[[], Array]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     steps: int = 1
 
     def each(self) -> Iterator[dict[str, Array]]:
         """The inputs of each step."""
         for step in range(self.steps):
-            yield {**self.fixed, **{name: np.asarray(array[step]) for name, array in self.scanned.items()}}
+            scanned = {name: np.asarray(array[step]) for name, array in self.scanned.items()}
+            yield {**self.fixed, **scanned, **{name: make() for name, make in self.fresh.items()}}
 
 
 def read_feeds(
@@ -49,8 +57,15 @@ def read_feeds(
     dims: Mapping[str, int],
     random: bool,
     rng: np.random.Generator,
+    fresh: bool = False,
 ) -> Feeds:
     """All inputs, read, checked and complete.
+
+    Args:
+        graph: The graph.
+        inputs, scan, steps, dims, random: The options of that name.
+        rng: Makes all random values.
+        fresh: Whether random values are others in each step, and the size of a symbol that nothing tells is chosen.
 
     Raises:
         UsageError: An input is unknown, missing, malformed, or does not fit.
@@ -77,13 +92,29 @@ def read_feeds(
         learn_sizes(kinds[name], array.shape[name in scan :], feeds.sizes)
     lengths = {name: len(array) for name, array in arrays.items() if name in scan}
     feeds.steps = _steps(lengths, steps)
+    if fresh:
+        choose_sizes(graph, feeds.sizes)
+    ranges = index_ranges(graph)
     for name, kind in kinds.items():
         value = given[name]
         if isinstance(value, Generator):
             shape = resolve_shape(kind, feeds.sizes, name)
+            if value.text == "random" and name in ranges:
+                value = value.within(ranges[name].evaluate(feeds.sizes))
+            if fresh and value.text.startswith("random"):
+                feeds.fresh[name] = partial(value.make, kind, shape, rng)
+                continue
             value = value.make(kind, (feeds.steps, *shape) if name in scan else shape, rng)
         (feeds.scanned if name in scan else feeds.fixed)[name] = value
     return feeds
+
+
+def choose_sizes(graph: Graph, sizes: dict[str, int]) -> None:
+    """Gives each symbol of an input or a buffer that has no size yet one of its own, so that no two are mixed up."""
+    for info in graph.signature:
+        for symbol in info.value.type.shape.parameters:
+            if symbol.name not in sizes:
+                sizes[symbol.name] = _FIRST_SIZE + len(sizes)
 
 
 def _collect(kinds: Mapping[str, TensorType], inputs: Sequence[str]) -> dict[str, Array | Generator]:

@@ -8,10 +8,13 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
 import numpy as np
 
+from maxgraph.compare.differences import difference
+from maxgraph.compare.tolerance import Tolerances
 from maxgraph.errors import UsageError, suggest
 
 from .console import table
@@ -19,6 +22,7 @@ from .values import Array, read_set
 
 __all__ = [
     "Comparison",
+    "at_least",
     "check_output_path",
     "compare",
     "jsonable",
@@ -28,8 +32,6 @@ __all__ = [
     "steps_table",
 ]
 
-#: The tolerances of torch.testing: (relative, absolute) by dtype; everything else must be equal.
-TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
 _SHOWN_ELEMENTS = 8
 _SHOWN_STEPS = 10
 
@@ -149,26 +151,30 @@ def compare(
     results: Mapping[str, Array], expected: Mapping[str, Array], rtol: float | None, atol: float | None
 ) -> list[Comparison]:
     """Compares results with what is expected."""
-    return [_compare(name, results[name], array, rtol, atol) for name, array in expected.items()]
+    tolerances = Tolerances(rtol, atol)
+    return [_compare(name, results[name], array, tolerances) for name, array in expected.items()]
 
 
-def _compare(name: str, actual: Array, expected: Array, rtol: float | None, atol: float | None) -> Comparison:
+def _compare(name: str, actual: Array, expected: Array, tolerances: Tolerances) -> Comparison:
     kind = f"{actual.dtype}{list(actual.shape)}"
-    if actual.dtype != expected.dtype or actual.shape != expected.shape:
+    found = difference(actual, expected, tolerances.of(name, actual.dtype.name))
+    if found.ok:
+        return Comparison(name, True, f"ok    {name}  {kind}")
+    if found.misfit is not None:
         return Comparison(name, False, f"FAIL  {name}  {kind}, expected {expected.dtype}{list(expected.shape)}")
-    relative, absolute = TOLERANCES.get(actual.dtype.name, (0.0, 0.0))
-    relative, absolute = relative if rtol is None else rtol, absolute if atol is None else atol
-    a, b = actual.astype(np.float64), expected.astype(np.float64)
-    with np.errstate(all="ignore"):
-        same = (a == b) | (np.isnan(a) & np.isnan(b))
-        difference = np.where(same, 0.0, np.abs(a - b))
-        ok = bool(np.all(same | (difference <= absolute + relative * np.abs(b))))
-        if ok:
-            return Comparison(name, True, f"ok    {name}  {kind}")
-        if not np.all(np.isfinite(difference)):
-            place = list(map(int, np.argwhere(~np.isfinite(difference))[0]))
-            return Comparison(name, False, f"FAIL  {name}  {kind}  NaN or infinity differs at {place}")
-        place = list(map(int, np.unravel_index(int(difference.argmax()), difference.shape)))
-        ratio = np.max(np.where(same, 0.0, difference / np.abs(b)))
-        needs = f"needs --atol {difference.max():.2g}" + (f" or --rtol {ratio:.2g}" if np.isfinite(ratio) else "")
-        return Comparison(name, False, f"FAIL  {name}  {kind}  max abs {difference.max():.2g} at {place}  {needs}")
+    if found.special is not None or found.most is None:
+        place = list(found.special.index) if found.special is not None else []
+        return Comparison(name, False, f"FAIL  {name}  {kind}  NaN or infinity differs at {place}")
+    needs = [
+        f"--{option} {at_least(least)}"
+        for option, least in (("atol", found.least_atol), ("rtol", found.least_rtol))
+        if least is not None
+    ]
+    most = f"max abs {found.most.amount:.2g} at {list(found.most.index)}"
+    return Comparison(name, False, f"FAIL  {name}  {kind}  {most}  needs {' or '.join(needs)}")
+
+
+def at_least(number: float) -> str:
+    """A number in three digits that is no smaller: what is shown as the least tolerance must pass."""
+    exact = Decimal(number)
+    return f"{float(Context(prec=3, rounding=ROUND_CEILING).plus(exact)):.3g}"

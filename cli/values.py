@@ -15,7 +15,7 @@ from maxgraph.errors import UsageError, suggest
 from maxgraph.graph.shape import Shape
 from maxgraph.graph.type import BufferType, TensorType
 
-__all__ = ["Array", "Generator", "json_value", "learn_sizes", "parse_value", "read_set", "resolve_shape"]
+__all__ = ["Array", "Generator", "json_value", "learn_sizes", "parse_dims", "parse_value", "read_set", "resolve_shape"]
 
 Array = np.ndarray[Any, Any]
 _RANDOM = re.compile(r"random(?::(normal|uniform|int)\(\s*(-?[\d.eE+-]+)\s*,\s*(-?[\d.eE+-]+)\s*\))?")
@@ -27,6 +27,10 @@ class Generator:
     """An array that is made when its sizes are known."""
 
     text: str
+
+    def within(self, bounds: tuple[int, int] | None) -> Generator:
+        """The same for ints of a range, such as those of an axis; itself where no range is known."""
+        return self if bounds is None else Generator(f"random:int({bounds[0]},{bounds[1]})")
 
     def make(self, kind: TensorType | BufferType, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         """The array."""
@@ -53,6 +57,21 @@ class Generator:
             return rng.uniform(low, high, shape).astype(dtype)
         low, high = (low, high) if found.group(2) else (0.0, 1.0)
         return rng.normal(low, high, shape).astype(dtype)
+
+
+def parse_dims(texts: Sequence[str]) -> dict[str, int]:
+    """The sizes that ``--dim NAME=SIZE`` gave.
+
+    Raises:
+        UsageError: One is no such pair.
+    """
+    dims = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not value.isdigit():
+            raise UsageError(f"--dim takes NAME=SIZE, not {text[:80]!r}", code="MG052")
+        dims[name] = int(value)
+    return dims
 
 
 def parse_value(name: str, text: str, kind: TensorType | BufferType) -> Array | Generator:

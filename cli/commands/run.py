@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from maxgraph.errors import UsageError, suggest
-from maxgraph.graph.type import BufferType
 
 from ..console import note, number, safe, table
 
@@ -109,6 +108,8 @@ def _run(options: _Options) -> None:
 
     from ..feeds import read_feeds
     from ..results import check_output_path, read_expected
+    from ..states import begin_state
+    from ..values import parse_dims
 
     if options.provider not in _PROVIDERS:
         raise UsageError(
@@ -119,12 +120,21 @@ def _run(options: _Options) -> None:
     options.outputs = _chosen(graph, options.only)
     expected = read_expected(options.expect, options.outputs) if options.expect is not None else {}
     rng = np.random.default_rng(options.seed)
-    dims = dict(_dim(text) for text in options.dims)
+    dims = parse_dims(options.dims)
     feeds = read_feeds(
         graph, options.inputs, scan=options.scan, steps=options.steps, dims=dims, random=options.random, rng=rng
     )
     model = _load(graph, options)
-    state = _state(graph, model, options)
+    state = begin_state(
+        graph,
+        model,
+        state_in=options.state_in,
+        any_program=options.any_program,
+        reset=options.reset,
+        set_state=options.set_state,
+        dims=dims,
+        rng=np.random.default_rng(options.seed),
+    )
     uses_seed = options.random or any("random" in text for text in options.inputs)
     if not options.as_json and options.quiet < 1 and options.print_ != "none":
         click.echo(_headline(model, feeds, options, uses_seed=uses_seed))
@@ -140,13 +150,6 @@ def _chosen(graph: Graph, only: Sequence[str]) -> list[str]:
     return list(only) or names
 
 
-def _dim(text: str) -> tuple[str, int]:
-    name, _, value = text.partition("=")
-    if not value.isdigit():
-        raise UsageError(f"--dim takes NAME=SIZE, not {safe(text)!r}", code="MG052")
-    return name, int(value)
-
-
 def _load(graph: Graph, options: _Options) -> Model:
     from maxgraph.driver import CPU, Accelerator
     from maxgraph.engine import InferenceSession
@@ -160,31 +163,6 @@ def _load(graph: Graph, options: _Options) -> Model:
         allow_fallback=options.allow_fallback,
     )
     return session.load(graph, reference=options.provider == "reference")
-
-
-def _state(graph: Graph, model: Model, options: _Options) -> State:
-    """The state to begin with; everything is checked before a step runs."""
-    from ..values import Generator, parse_value, resolve_shape
-
-    state = model.new_state()
-    if options.state_in is not None:
-        state.load(options.state_in, any_program=options.any_program)
-    for name in options.reset:
-        state.reset(name)
-    kinds = {i.name: i.value.type for i in graph.buffers if i.name in state and isinstance(i.value.type, BufferType)}
-    for text in options.set_state:
-        name, equals, value = text.partition("=")
-        if not equals or name not in kinds:
-            raise UsageError(f"there is no buffer `{safe(name)}`", code="MG037", help=suggest(name, list(kinds)))
-        array = parse_value(name, value, kinds[name])
-        if isinstance(array, Generator):
-            import numpy as np
-
-            dims = dict(_dim(dim) for dim in options.dims)
-            rng = np.random.default_rng(options.seed)
-            array = array.make(kinds[name], resolve_shape(kinds[name], dims, name), rng)
-        state.set(name, array)
-    return state
 
 
 def _headline(model: Model, feeds: Feeds, options: _Options, *, uses_seed: bool) -> str:

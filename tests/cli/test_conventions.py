@@ -29,7 +29,7 @@ def test_no_command_shows_the_help(maxg: Maxg) -> None:
     assert "error" not in done.err
 
 
-@pytest.mark.parametrize("command", ["", "build", "run", "inspect", "cache", "doctor"])
+@pytest.mark.parametrize("command", ["", "build", "run", "compare", "inspect", "cache", "doctor"])
 def test_help_fits_a_screen_and_shows_examples_first(command: str, maxg: Maxg) -> None:
     done = maxg(*([command] if command else []), "--help")
     lines = done.out.splitlines()
@@ -50,7 +50,7 @@ def test_help_fits_a_screen_and_shows_examples_first(command: str, maxg: Maxg) -
     ],
     ids=["truncated", "empty", "foreign", "flipped", "newer"],
 )
-@pytest.mark.parametrize("command", ["run", "inspect"])
+@pytest.mark.parametrize("command", ["run", "compare", "inspect"])
 def test_a_wrong_file_has_its_code(command: str, data: object, code: str, maxg: Maxg, counter: Path) -> None:
     counter.write_bytes(data(counter.read_bytes()))  # type: ignore[operator]
     done = maxg(command, counter, *(["-i", "x=[1]", "--state-out", "s.safetensors"] if command == "run" else []))

@@ -200,3 +200,12 @@ def test_what_a_graph_prints_is_shown_and_escaped(maxg: Maxg, tmp_path: Path) ->
         done = maxg("run", "shows.maxg", "-i", "x=4", "--provider", provider, "--json")
         assert [json.loads(line)["schema"] for line in done.out.splitlines()] == ["maxg.run/1"] * 2
         assert "red\\u001b" in done.err
+
+
+def test_an_expectation_of_ints_counts_all_bits(maxg: Maxg) -> None:
+    with Graph("g", input_types=[TensorType(DType.int64, [1], DeviceRef.CPU())], input_names=["x"]) as graph:
+        graph.output(y=graph.inputs[0].tensor + 0)
+    maxgraph.save(graph, "g.maxg")
+    for off, code in ((0, 0), (1, 1)):
+        np.savez("r.npz", y=np.array([2**62 + off]))
+        assert maxg("run", "g.maxg", "-i", f"x=[{2**62}]", "--expect", "r.npz").code == code
