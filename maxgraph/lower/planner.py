@@ -283,7 +283,8 @@ def _row(e: GraphEmitter, track: BufferTrack, ordering: Ordering, reasons: Mappi
         )
     text = "every reader of an old value runs before its writer"
     if inside:
-        text = "a branch stores into it more than once, or needs an old value after a store"
+        kept = track.versions[0].name in e.kept_inside
+        text = "a branch needs its old value after a store" if kept else "a branch stores into it more than once"
     return BufferPlan(track.name, Mode.IN_PLACE, size, extra, copies, text)
 
 
