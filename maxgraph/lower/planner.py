@@ -262,7 +262,7 @@ def _row(e: GraphEmitter, track: BufferTrack, ordering: Ordering, reasons: Mappi
     extra = None if size is None else size * copies
     if through:
         looped = any(s.origin.op.name == "while_loop" for s in through)
-        text = "onnxruntime copies what a loop carries" if looped else "the new value is computed apart"
+        text = "onnxruntime copies what a loop carries, in each round" if looped else "the new value is computed apart"
         text = reason.text if reason else text
         return BufferPlan(track.name, Mode.WRITTEN_THROUGH, size, extra, copies, text, through[0].origin.location)
     if snapshots:
