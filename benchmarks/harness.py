@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -79,21 +80,21 @@ def modes(model: Model) -> str:
     return ", ".join(dict.fromkeys(str(row.mode) for row in model.plan.buffers)) if model.plan else "interpreted"
 
 
-def measure(cases: Sequence[Case], rounds: int) -> None:
-    """Takes all forms of a case in turn, in another order each round."""
+def measure(case: Case, rounds: int) -> None:
+    """Takes all forms in turn, in another order each round."""
     order = random.Random(0)
-    for case in cases:
-        calls = {name: form.call or (lambda step=form.step: step(3)) for name, form in case.forms.items()}
-        counts = {name: _count(call) for name, call in calls.items()}
-        names = list(calls)
-        for _ in range(rounds):
-            order.shuffle(names)
-            for name in names:
-                call, count = calls[name], counts[name]
-                start = time.perf_counter()
-                for _ in range(count):
-                    call()
-                case.times.setdefault(name, []).append((time.perf_counter() - start) / count * 1e6)
+    calls = {name: form.call or partial(form.step, 3) for name, form in case.forms.items()}
+    counts = {name: _count(call) for name, call in calls.items()}
+    case.times = {name: [] for name in calls}
+    names = list(calls)
+    for _ in range(rounds):
+        order.shuffle(names)
+        for name in names:
+            call, count = calls[name], counts[name]
+            start = time.perf_counter()
+            for _ in range(count):
+                call()
+            case.times[name].append((time.perf_counter() - start) / count * 1e6)
 
 
 def _count(call: Callable[[], object]) -> int:
@@ -121,18 +122,23 @@ def report(case: Case) -> None:
         print(f"  {name:30}{statistics.median(times):11.1f}{min(times):11.1f}{shown}", flush=True)
 
 
+def headline(threads: int, rounds: int) -> str:
+    """What was run, and on what."""
+    return (
+        f"onnxruntime {version('onnxruntime')}, numpy {np.__version__}, Python {platform.python_version()}, "
+        f"{os.cpu_count()} cores, {threads} thread(s) in onnxruntime, {rounds} rounds"
+    )
+
+
 def main(made: Callable[[int], Sequence[Callable[[], Case]]], description: str | None) -> None:
     """Checks, measures and reports one case after another, so that only one of them is in memory."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    print(
-        f"onnxruntime {version('onnxruntime')}, numpy {np.__version__}, Python {platform.python_version()}, "
-        f"{os.cpu_count()} cores, {options.threads} thread(s) in onnxruntime, {options.rounds} rounds"
-    )
+    print(headline(options.threads, options.rounds))
     for make in made(options.threads):
         case = make()
         case.check()
-        measure([case], options.rounds)
+        measure(case, options.rounds)
         report(case)

@@ -18,6 +18,19 @@ ONNX = """both (float[N] a, float[N] b) => (float[N] c, float[N] d) <float[1] on
   d = Sub (a, one)
 }"""
 
+# The same with one memory for each buffer: `old` is a copy, and empty slices make it run first, and `d` last.
+IN_ONE = """both (float[N] a, float[N] b) => (float[N] c, float[N] d)
+<float[1] one = {1}, int64[1] zero = {0}> {
+  old = Concat <axis = 0> (a)
+  none = Slice (old, zero, zero)
+  one_later = Concat <axis = 0> (one, none)
+  c = Add (b, one_later)
+  nothing = Slice (c, zero, zero)
+  one_last = Concat <axis = 0> (one, nothing)
+  d = Sub (old, one_last)
+}"""
+ONE_MEMORY = "by hand, one memory each"
+
 
 def graph(size: int) -> Graph:
     kind = BufferType(DType.float32, [size], DeviceRef.CPU())
@@ -48,6 +61,13 @@ def case(size: int, threads: int) -> Case:
         runs[turn]()
         turn = 1 - turn
 
+    single = start()
+    in_one = by_hand.bound(
+        by_hand.session(IN_ONE.replace("N", str(size)), threads),
+        dict(zip("ab", single, strict=True)),
+        dict(zip("cd", single, strict=True)),
+    )
+
     plain = by_hand.Plain(session, dict(zip("ab", start(), strict=True)), ["c", "d"])
     floor, spare = start(), np.empty(size, np.float32)
 
@@ -64,6 +84,7 @@ def case(size: int, threads: int) -> Case:
         ours.set(name, array)
     forms = {
         BY_HAND: Form(lambda _: bound() or [], lambda: memories[turn], bound),
+        ONE_MEMORY: Form(lambda _: in_one() or [], lambda: single, in_one),
         PLAIN: Form(lambda _: plain(), lambda: list(plain.state.values()), plain),
         NUMPY: Form(lambda _: by_numpy() or [], lambda: floor, by_numpy),
         STATE: Form(
