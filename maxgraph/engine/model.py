@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..driver import CPU, Buffer, Device
 from ..driver.arrays import Array
-from ..errors import InputTypeError, StateError, suggest
+from ..errors import InputError, InputTypeError, StateError, suggest
 from ..graph.graph import Graph
 from ..graph.type import BufferType
 from ..lower.plan import Plan
@@ -19,6 +19,7 @@ from .spec import TensorSpec
 from .state import State
 
 if TYPE_CHECKING:
+    from ..lower.lowered import Lowered
     from .program import Executor
 
 __all__ = ["Model"]
@@ -143,6 +144,27 @@ class Model:
             del kwargs["state"]
             return self.execute(*self._tensors_only.arrange(args, kwargs), state=state)
         return self.execute(*self._full.arrange(args, kwargs))
+
+    @property
+    def lowered(self) -> Lowered | None:
+        """What onnxruntime runs; None if the interpreter runs the graph."""
+        return getattr(self._executor, "lowered", None)
+
+    def end_profile(self) -> str:
+        """Ends the trace that a session with `profile` writes; gives the path of the file.
+
+        Raises:
+            ValueError: The session writes none.
+        """
+        session = getattr(self._executor, "session", None)
+        path = "" if session is None else session.end_profiling()
+        if not path:
+            raise InputError(
+                f"model `{self.name}` is not profiled",
+                code="MG017",
+                help='load it with InferenceSession(profile="...")',
+            )
+        return str(path)
 
     def new_state(self) -> State:
         """A state of its own: each buffer at its initial value, or zero."""

@@ -49,6 +49,8 @@ class OrtSession:
         allow_fallback: Whether nodes that an accelerator cannot run may run on the CPU.
         capture: Whether the model is run as CUDA graphs.
         graph: The graph that was lowered, to name nodes that would fall back.
+        profile: Where onnxruntime writes its trace: how the file's path begins.
+        parallel: Whether nodes that do not wait for each other may run at the same time.
 
     Attributes:
         outputs: The names of all its outputs.
@@ -69,11 +71,18 @@ class OrtSession:
         allow_fallback: bool = False,
         capture: bool = False,
         graph: Graph | None = None,
+        profile: str | None = None,
+        parallel: bool = False,
     ) -> None:
         options = onnxruntime.SessionOptions()
+        if profile is not None:
+            options.enable_profiling = True
+            options.profile_file_prefix = profile
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
+        options.inter_op_num_threads = 2 if parallel else 1
+        if parallel:
+            options.execution_mode = onnxruntime.ExecutionMode.ORT_PARALLEL
         options.log_severity_level = _SILENT
         if weights:
             options.add_external_initializers(list(weights), list(weights.values()))
@@ -102,6 +111,10 @@ class OrtSession:
             )
         self.native = self._session._sess  # noqa: SLF001 - see above
         self.outputs = [output.name for output in self._session.get_outputs()]
+
+    def end_profiling(self) -> str:
+        """Writes the trace; gives the file's path."""
+        return str(self._session.end_profiling())
 
     def forget_graph(self, graph_id: int) -> None:
         """Gives back what a captured graph holds."""

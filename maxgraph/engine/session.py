@@ -49,6 +49,8 @@ class InferenceSession:
         allow_fallback: Whether nodes that an accelerator cannot run may run on the CPU. Without it that is an error.
         cuda_graph: Whether executions on an accelerator are captured as CUDA graphs and replayed: less time for each
             call, where all sizes are known and nothing runs on the CPU.
+        profile: Let onnxruntime write a trace of all executions, in Chrome's format: how the file's path begins.
+            `Model.end_profile` ends it, and says which file it is.
         cache: Whether lowered graphs are kept on disk and found there again (see ``maxg cache``). The environment
             variable ``MAXG_CACHE=off`` switches that off, too.
 
@@ -82,6 +84,7 @@ class InferenceSession:
         device_map: Mapping[str, Device] | None = None,
         allow_fallback: bool = False,
         cuda_graph: bool = False,
+        profile: str | os.PathLike[str] | None = None,
         cache: bool = True,
     ) -> None:
         self._devices = list(devices) or [CPU()]
@@ -101,6 +104,9 @@ class InferenceSession:
         self._device_map = dict(device_map or {})
         self._allow_fallback = allow_fallback
         self._cuda_graph = cuda_graph
+        self._profile = None if profile is None else os.fspath(profile)
+        #: For the check of a trace: nodes that do not wait for each other may then run at the same time.
+        self.parallel = False
         self._cache = CompileCache(open_store() if cache else None)
 
     @property
@@ -211,6 +217,8 @@ class InferenceSession:
             allow_fallback=self._allow_fallback,
             capture=self._cuda_graph,
             graph=graph,
+            profile=self._profile,
+            parallel=self.parallel,
         )
 
     def __repr__(self) -> str:

@@ -16,14 +16,19 @@ from typing import TYPE_CHECKING
 from ..dtype import DType
 from ..graph import ir
 from ..graph.ops.emitter import Handle
+from ..graph.shape import Shape
 from ..graph.type import DeviceRef, TensorType
+from .branch_order import order_branch
 from .onnx_model import OnnxBlock, OnnxNode
 
 if TYPE_CHECKING:
     from .emit import GraphEmitter
 
-__all__ = ["Scope", "emit_cond", "emit_while_loop"]
+__all__ = ["MOST_DEEP", "Scope", "emit_cond", "emit_while_loop"]
 
+#: Blocks inside one another: onnxruntime reads messages that are nested 100 deep; each block takes three, and the type
+#: of what it yields five.
+MOST_DEEP = 31
 _COUNT = TensorType(DType.int64, [], DeviceRef.CPU())
 _FLAG = TensorType(DType.bool, [], DeviceRef.CPU())
 
@@ -36,12 +41,14 @@ class Scope:
         buffers: What each buffer holds at this point, by the name of its input.
         guards: Results of checks that may fail.
         stores: How often each buffer was stored to.
+        depth: The number of blocks that it is in, itself counted.
     """
 
     block: OnnxBlock
     buffers: dict[str, Handle]
     guards: list[str] = field(default_factory=list)
     stores: dict[str, int] = field(default_factory=dict)
+    depth: int = 1
 
 
 @dataclass(slots=True)
@@ -60,8 +67,18 @@ def _buffers(e: GraphEmitter) -> _Buffers:
 
 @contextmanager
 def _open(e: GraphEmitter, buffers: dict[str, Handle]) -> Iterator[Scope]:
-    """Lets nodes go into a block."""
-    scope = Scope(OnnxBlock(), dict(buffers))
+    """Lets nodes go into a block.
+
+    Raises:
+        LoweringError: Blocks are nested deeper than onnxruntime reads them.
+    """
+    depth = e.scope.depth + 1 if e.scope is not None else 1
+    if depth > MOST_DEEP:
+        raise e.refuse(
+            f"branches and loops are nested over {MOST_DEEP} deep, which onnxruntime does not take",
+            help="compute the conditions first, and combine them with ops.logical_and",
+        )
+    scope = Scope(OnnxBlock(), dict(buffers), depth=depth)
     nodes, e.onnx.nodes = e.onnx.nodes, scope.block.nodes
     outer, e.scope = e.scope, scope
     try:
@@ -72,7 +89,15 @@ def _open(e: GraphEmitter, buffers: dict[str, Handle]) -> Iterator[Scope]:
 
 
 def emit_cond(e: GraphEmitter, pred: Handle, branches: Sequence[ir.Block]) -> Sequence[Handle]:
-    """An If; gives its results."""
+    """An If; gives its results. A branch that is certain needs none."""
+    certain = e.known.of(e.node_here.operands[0])
+    if certain is not None:
+        block = branches[0 if certain else 1]
+        results = _evaluate(e, block, [])
+        e.known.note_same(e.node_here.results, block.results)
+        return results
+    if e.is_fixed(pred):
+        pred = _unfixed(e, pred)
     buffers = _buffers(e)
     emitted = [_branch(e, block, buffers) for block in branches]
     checks = any(scope.guards for scope, _ in emitted)
@@ -80,13 +105,40 @@ def emit_cond(e: GraphEmitter, pred: Handle, branches: Sequence[ir.Block]) -> Se
     for scope, values in emitted:
         with _reopened(e, scope):
             _yield(e, scope, [*values, *([_sum(e, scope.guards)] if checks else [])], types)
+    copies = [_order(e, scope, buffers) for scope, _ in emitted]
     node, handles = _node(e, "If", [pred.name], types)
     node.blocks = {name: scope.block for name, (scope, _) in zip(("then_branch", "else_branch"), emitted, strict=True)}
     for handle in buffers.written:
-        # All stores of a branch but the last go to temporaries.
-        stores = max(scope.stores.get(handle.name, 0) for scope, _ in emitted)
-        e.copies_inside[handle.name] = e.copies_inside.get(handle.name, 0) + max(0, stores - 1)
+        most = max(made[handle.name] for made in copies)
+        e.copies_inside[handle.name] = e.copies_inside.get(handle.name, 0) + most
     return _finish(e, buffers, handles, checks=checks)
+
+
+def _order(e: GraphEmitter, scope: Scope, buffers: _Buffers) -> dict[str, int]:
+    """Orders a branch; gives the whole copies that it makes of each buffer."""
+    outputs = list(scope.block.outputs)[len(e.results) :]
+    yielded = {handle.name: name for handle, name in zip(buffers.written, outputs, strict=False)}
+    shared = {name: output for name, output in yielded.items() if e.tracks[name].shared}
+    copied = order_branch(e, scope, buffers.before, shared)
+    # All stores but the last go to temporaries.
+    return {name: max(0, scope.stores.get(name, 0) - 1) + (name in copied) for name in yielded}
+
+
+def _unfixed(e: GraphEmitter, pred: Handle) -> Handle:
+    """The predicate, through a Reshape to a shape that is made of no elements of an input.
+
+    Where onnxruntime's optimiser could compute a predicate, by sizes that it infers, it would replace the If by a
+    branch; and where it does so for branches in branches, it may crash.
+    """
+    handles = [e.handles[info.value] for info in e.graph.signature]
+    given = [h for h in handles if h.dtype.size_in_bits >= 8 and not h.dtype.is_float8()]  # those have kernels
+    if not given:
+        return pred
+    source = next((handle for handle in given if handle.name in e.input_positions), given[0])
+    zero = e.constant([0])
+    flat = e.node("Reshape", source, e.constant([-1]), shape=Shape([1]))
+    none = e.node("Slice", flat, zero, zero, shape=Shape([0]))
+    return e.node("Reshape", pred, e.node("Cast", none, to=DType.int64, dtype=DType.int64), shape=Shape([]))
 
 
 def _branch(e: GraphEmitter, block: ir.Block, buffers: _Buffers) -> tuple[Scope, list[Handle]]:
@@ -126,10 +178,11 @@ def emit_while_loop(
 
 
 def _evaluate(e: GraphEmitter, block: ir.Block, arguments: Sequence[Handle]) -> list[Handle]:
-    """A block's nodes, written at this point; its results."""
+    """A block's nodes, written at this point; its results. The sizes that it makes are its own."""
     for param, argument in zip(block.params, arguments, strict=True):
         e.handles[param] = argument
-    e.emit_nodes(block.nodes)
+    with e.sizes.inside():
+        e.emit_nodes(block.nodes)
     return [e.handles[value] for value in block.results]
 
 

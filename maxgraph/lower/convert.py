@@ -9,9 +9,11 @@ from ..errors import InputError, LoweringError, suggest
 from ..graph import ir
 from ..graph.graph import Graph
 from ..graph.type import TensorType
+from .executed import ExecutedGraph
 from .failing import Failures, name_nodes
 from .lowered import (
     BufferBinding,
+    Entry,
     ExternalWeight,
     Lowered,
     PrintBinding,
@@ -20,6 +22,7 @@ from .lowered import (
 )
 from .plan import Plan
 from .planner import Planned, plan_buffers
+from .proof import prove_shared
 from .trust import distrust
 from .views import bind_views
 
@@ -163,8 +166,27 @@ def assemble(graph: Graph, planned: Planned, provider: str) -> Lowered:
         guards=dict(e.guards),
         prints=tuple(PrintBinding(name, label, type_) for name, label, type_ in e.prints),
         plan=planned.plan,
-        entry=bind_views(planned.model, planned.executed) if model else None,
+        entry=_entry(planned) if model else None,
     )
+
+
+def _entry(planned: Planned) -> Entry | None:
+    """The form with fewer nodes, if there is one; it is proved like the first, for it is what is executed."""
+    import onnx
+
+    entry = bind_views(planned.model, planned.executed)
+    if entry is None:
+        return None
+    executed = ExecutedGraph(onnx.ModelProto.FromString(entry.model).graph)
+    aliases: dict[str, list[str]] = {}
+    for view in entry.views:
+        aliases.setdefault(view.source, []).append(view.name)
+    e = planned.emitter
+    for track in e.tracks.values():
+        names = [version.name for version in track.versions]
+        if track.shared and len(names) > 1 and prove_shared(executed, names, e.all_checks, aliases=aliases):
+            raise AssertionError(track.name)  # pragma: no cover - a view shares its input's memory in both forms
+    return entry
 
 
 def _external(planned: Planned, name: str) -> ExternalWeight:

@@ -15,6 +15,8 @@ from ..graph.shape import Shape
 from ..graph.type import BufferType, DeviceRef, TensorType
 from .blocks import Scope, emit_cond, emit_while_loop
 from .buffers import BufferTrack, Choices, Load, Store, VersionTrack, dead_stores
+from .kernels import METADATA_ONLY
+from .known import KnownValues
 from .lowered import DimCheck, IndexCheck
 from .onnx_model import OnnxGraph, OnnxNode
 from .sizes import Sizes
@@ -39,7 +41,8 @@ class GraphEmitter:
         guards: Message and place of each check, by the name of its node; `guard_values` are their results, and those
             of branches and loops that hold checks.
         scope: The branch or loop that is being emitted.
-        checks_inside: Results of checks inside branches and loops.
+        all_checks: Results that only exist if checks hold, those inside branches and loops among them.
+        fixed: Names of values that do not depend on the elements of any input, but perhaps on sizes.
         copies_inside: For each buffer, whole copies that a branch makes of it.
     """
 
@@ -56,10 +59,12 @@ class GraphEmitter:
         self.guards: dict[str, tuple[str, SourceLocation | None]] = {}
         self.guard_values: list[str] = []
         self.scope: Scope | None = None
-        self.checks_inside: list[str] = []
+        self.all_checks: list[str] = []
+        self.fixed: set[str] = set()
         self.copies_inside: dict[str, int] = {}
         self.prints: list[tuple[str, str, TensorType]] = []
         self.sizes = Sizes(self)
+        self.known = KnownValues(weights)
         self.input_symbols = {s.name for info in graph.signature for s in info.value.type.parameters}
         self.output_names: list[str] = []
         self._node: ir.Node | None = None
@@ -101,6 +106,7 @@ class GraphEmitter:
                 self.handles[value] = Handle(handle.name, value.tensor_type)
                 self.ranks[handle.name] = value.tensor_type.rank
                 self.sizes.bind(self.handles[value])
+            self.known.note(node)
         self._node = outer
 
     def _check_dtypes(self, node: ir.Node) -> None:
@@ -168,7 +174,13 @@ class GraphEmitter:
                 self._node,
             )
         )
+        if op_type in METADATA_ONLY or all(h is None or self.is_fixed(h) for h in inputs):
+            self.fixed.update(h.name for h in handles)
         return handles
+
+    def is_fixed(self, x: Handle) -> bool:
+        """Whether a value is the same in every execution with these sizes, so that onnxruntime might compute it."""
+        return x.name in self.fixed or x.name in self.onnx.constants or x.name in self.onnx.weights
 
     def constant(self, value: object, dtype: DType = DType.int64) -> Handle:
         """A constant; equal ones are shared."""
@@ -222,16 +234,11 @@ class GraphEmitter:
 
     def add_guard(self, name: str) -> None:
         """Notes a result that only exists if checks hold."""
+        self.all_checks.append(name)
         if self.scope is None:
             self.guard_values.append(name)
         else:
             self.scope.guards.append(name)
-            self.checks_inside.append(name)
-
-    @property
-    def all_checks(self) -> list[str]:
-        """Results that only exist if checks hold, those inside branches and loops among them."""
-        return [*self.guard_values, *self.checks_inside]
 
     @property
     def in_block(self) -> bool:
@@ -276,7 +283,7 @@ class GraphEmitter:
             value = self.node("Identity", value)
             producer = self.onnx.nodes[-1]
         given = [at for at, name in enumerate(producer.inputs) if name]
-        gate = next((at for at in given if self._is_variable(producer.inputs[at])), given[0])
+        gate = next((at for at in given if self.is_variable(producer.inputs[at])), given[0])
         self._add_version(
             track, value.name, track.type.shape, Store(number, producer, gate, True, False, self.node_here)
         )
@@ -288,7 +295,8 @@ class GraphEmitter:
         self.scope.buffers[buffer] = Handle(value.name, self.tracks[buffer].type.as_tensor())
         self.scope.stores[buffer] = self.scope.stores.get(buffer, 0) + 1
 
-    def _is_variable(self, name: str) -> bool:
+    def is_variable(self, name: str) -> bool:
+        """Whether a name is that of a value, and not of a constant or a weight."""
         return bool(name) and name not in self.onnx.constants and name not in self.onnx.weights
 
     def _store_through(self, track: BufferTrack, value: Handle, number: int) -> None:

@@ -10,7 +10,7 @@ from .kernels import METADATA_ONLY, VIEWS
 if TYPE_CHECKING:
     import onnx
 
-__all__ = ["ExecutedGraph"]
+__all__ = ["ExecutedGraph", "captured"]
 
 
 class ExecutedGraph:
@@ -25,7 +25,7 @@ class ExecutedGraph:
         self.outputs = {output.name for output in graph.output}
         self._branches: dict[int, list[ExecutedGraph]] = {}
         for at, node in enumerate(self.nodes):
-            operands = [*node.input, *_captured(node)]
+            operands = [*node.input, *captured(node)]
             self.operands.append(operands)
             for name in dict.fromkeys(operands):
                 if name:
@@ -35,9 +35,9 @@ class ExecutedGraph:
                     self.producer[name] = at
         # Bit i of ancestors[n]: node i runs before node n in any order. The model lists nodes in such an order.
         self.ancestors: list[int] = []
-        for at, operands in enumerate(self.operands):
+        for at, node in enumerate(self.nodes):
             before = 0
-            for name in operands:
+            for name in (*node.input, *captured(node, shapes=True)):
                 maker = self.producer.get(name)
                 if maker is not None:
                     if maker >= at:  # pragma: no cover - onnx requires topological order
@@ -82,12 +82,13 @@ class ExecutedGraph:
         return found
 
 
-def _captured(node: onnx.NodeProto) -> list[str]:
-    """Names of the outer graph that the node's subgraphs may read; more than they do is safe."""
+def captured(node: onnx.NodeProto, *, shapes: bool = False) -> list[str]:
+    """Names of the outer graph whose elements, or also shapes, the node's subgraphs may read; more of them is safe."""
     names: list[str] = []
     for attribute in node.attribute:
         for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
             for inner in graph.node:
-                names += [*inner.input, *_captured(inner)]
+                if shapes or inner.op_type not in METADATA_ONLY:
+                    names += [*inner.input, *captured(inner, shapes=shapes)]
             names += [output.name for output in graph.output]
     return names

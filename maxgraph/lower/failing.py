@@ -82,6 +82,7 @@ class Failures:
         self._inferred = False
         self._guards = e.guards
         self._bound = _bound(e, executed)
+        _add_bound_inside(executed, self._bound)
         self._risks = [self._risk(node) for node in executed.nodes]
         # A print can fail too, when everything has run.
         self._at_end = Risk.MEMORY if e.prints else Risk.NONE
@@ -89,14 +90,13 @@ class Failures:
 
     def of(self, track: BufferTrack) -> Risk:
         """What may fail once the buffer's memory has been written to."""
-        before = self.before(track)
-        if before is None:
+        if self.before(track) is None:
             return Risk.NONE
-        risk = self._after(before)
+        risk = self._after(track)
         if risk is Risk.MEMORY and not self._inferred:
             # Looking closer, once, at the values that no type rule is about may cost less than keeping a buffer.
             self._infer()
-            risk = self._after(before)
+            risk = self._after(track)
         return risk
 
     def before(self, track: BufferTrack) -> int | None:
@@ -106,29 +106,62 @@ class Failures:
         """
         if not track.shared or len(track.versions) == 1:
             return None
-        return self._executed.ancestors[min(self._executed.producer[v.name] for v in track.versions[1:])]
+        return self._executed.ancestors[self._first(track)[0]]
+
+    def _first(self, track: BufferTrack) -> tuple[int, str]:
+        """The node that writes to the buffer's own memory first, and the value that it makes."""
+        return min((self._executed.producer[version.name], version.name) for version in track.versions[1:])
 
     def before_text(self, track: BufferTrack) -> str:
         """The same as `BufferBinding.before` has it."""
         before = self.before(track)
         return "" if before is None else f"{before:x}"
 
-    def _after(self, before: int) -> Risk:
-        """The largest risk of the nodes that are not among these."""
-        later = [risk for at, risk in enumerate(self._risks) if not before >> at & 1]
-        return max([self._at_end, *later], key=lambda risk: risk.value)
+    def _after(self, track: BufferTrack) -> Risk:
+        """The largest risk of what is not certain to run before the buffer is written to."""
+        executed, (first, value) = self._executed, self._first(track)
+        old = executed.memory_of(track.versions[0].name)
+        later = [
+            self._once_written(executed, at, value, old) if at == first else risk
+            for at, risk in enumerate(self._risks)
+            if not executed.ancestors[first] >> at & 1
+        ]
+        return _largest([self._at_end, *later])
+
+    def _once_written(self, executed: ExecutedGraph, writer: int, value: str, old: Collection[str]) -> Risk:
+        """What may fail in a writer when it has begun to write: of an If, what comes after the writer in the branch."""
+        node = executed.nodes[writer]
+        if node.op_type != "If" or node.domain:
+            return self._risk(node)
+        found = [Risk.SMALL]
+        position = list(node.output).index(value)
+        for branch in executed.branches(writer):
+            name = branch.graph.output[position].name
+            inner = branch.producer[name]
+            memory = branch.memory_of(*old)
+            if branch.nodes[inner].op_type in VIEWS and branch.nodes[inner].input[0] in memory:
+                continue  # the branch writes nothing
+            found += [
+                self._once_written(branch, at, name, memory) if at == inner else self._risk(part)
+                for at, part in enumerate(branch.nodes)
+                if not branch.ancestors[inner] >> at & 1
+            ]
+        return _largest(found)
 
     def _infer(self) -> None:
         """Adds the sizes that ONNX's own rules find."""
         import onnx
 
         self._inferred = True
-        for info in onnx.shape_inference.infer_shapes(self._model).graph.value_info:
-            kind = info.type.tensor_type
-            dims = kind.shape.dim
-            if kind.HasField("shape") and all(dim.HasField("dim_value") for dim in dims):
-                width = 16  # bytes of the largest element
-                self._sizes.setdefault(info.name, math.prod(dim.dim_value for dim in dims) * width)
+        pending = [onnx.shape_inference.infer_shapes(self._model).graph]
+        for graph in pending:
+            pending += [body for node in graph.node for body in _bodies(node)]
+            for info in (*graph.value_info, *graph.output):
+                kind = info.type.tensor_type
+                dims = kind.shape.dim
+                if kind.HasField("shape") and all(dim.HasField("dim_value") for dim in dims):
+                    width = 16  # bytes of the largest element
+                    self._sizes.setdefault(info.name, math.prod(dim.dim_value for dim in dims) * width)
         self._risks = [self._risk(node) for node in self._executed.nodes]
 
     def kept(self, track: BufferTrack, risk: Risk) -> tuple[Region, ...]:
@@ -177,7 +210,8 @@ class Failures:
             return Risk.DATA
         if not node.domain and node.op_type in _CONTROL:
             inner = [self._risk(part) for graph in _bodies(node) for part in graph.node]
-            return max([Risk.MEMORY, *inner], key=lambda risk: risk.value)
+            # What a loop carries is made anew in each round.
+            return _largest([Risk.SMALL if node.op_type == "If" else Risk.MEMORY, *inner])
         if node.op_type not in (_SURE_FUSED if node.domain == "com.microsoft" else () if node.domain else _SURE):
             return Risk.DATA
         if not node.domain and node.op_type in VIEWS | METADATA_ONLY:
@@ -203,7 +237,11 @@ def name_nodes(model: onnx.ModelProto, guards: Collection[str]) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def _bound(e: GraphEmitter, executed: ExecutedGraph) -> Collection[str]:
+def _largest(risks: Iterable[Risk]) -> Risk:
+    return max(risks, key=lambda risk: risk.value)
+
+
+def _bound(e: GraphEmitter, executed: ExecutedGraph) -> set[str]:
     """Results whose memory is the engine's, and there before anything runs."""
     found = {version.name for track in e.tracks.values() for version in track.versions[1:]}
     for (_, value), name in zip(e.graph.results, e.output_names, strict=True):
@@ -211,6 +249,16 @@ def _bound(e: GraphEmitter, executed: ExecutedGraph) -> Collection[str]:
         if name in executed.producer and symbols <= e.input_symbols:
             found.add(name)
     return found
+
+
+def _add_bound_inside(executed: ExecutedGraph, bound: set[str]) -> None:
+    """Adds what branches yield straight into such memory."""
+    for at, node in enumerate(executed.nodes):
+        if node.op_type == "If" and not node.domain:
+            positions = [position for position, name in enumerate(node.output) if name in bound]
+            for branch in executed.branches(at):
+                bound.update(branch.graph.output[position].name for position in positions)
+                _add_bound_inside(branch, bound)
 
 
 def _is_small(region: Region, itemsize: int) -> bool:

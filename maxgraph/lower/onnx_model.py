@@ -17,6 +17,7 @@ from ..graph import ir
 from ..graph.graph import Graph
 from ..graph.shape import Shape
 from ..graph.type import TensorTypeBase, static_dim
+from .kernels import METADATA_ONLY
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,9 +29,12 @@ __all__ = [
     "OnnxBlock",
     "OnnxGraph",
     "OnnxNode",
+    "consumers",
+    "in_order",
     "is_node_name",
     "onnx_dtype",
     "origin_of",
+    "producers",
     "write_value_info",
 ]
 
@@ -85,6 +89,12 @@ class OnnxNode:
             return self.inputs
         return list(dict.fromkeys([*self.inputs, *(name for block in self.blocks.values() for name in block.captured)]))
 
+    def reads_elements(self, name: str) -> bool:
+        """Whether it, or a node of its subgraphs, reads more of a value than its shape."""
+        return (name in self.inputs and self.op_type not in METADATA_ONLY) or any(
+            node.reads_elements(name) for block in self.blocks.values() for node in block.nodes
+        )
+
 
 @dataclass(slots=True)
 class OnnxBlock:
@@ -132,39 +142,11 @@ class OnnxGraph:
 
     def producers(self) -> dict[str, OnnxNode]:
         """The node that yields each value."""
-        return {output: node for node in self.nodes for output in node.outputs}
-
-    def consumers(self) -> dict[str, list[OnnxNode]]:
-        """The nodes that read each value."""
-        readers: dict[str, list[OnnxNode]] = {}
-        for node in self.nodes:
-            for name in dict.fromkeys(node.reads):
-                if name:
-                    readers.setdefault(name, []).append(node)
-        return readers
+        return producers(self.nodes)
 
     def sort(self) -> None:
         """Puts every node after the nodes that it reads from, otherwise as they were added."""
-        producers = self.producers()
-        position = {id(node): at for at, node in enumerate(self.nodes)}
-        waiting = {id(n): len({id(producers[i]) for i in n.reads if i in producers}) for n in self.nodes}
-        followers: dict[int, list[OnnxNode]] = {}
-        for node in self.nodes:
-            for before in {id(producers[i]) for i in node.reads if i in producers}:
-                followers.setdefault(before, []).append(node)
-        ready = [position[id(n)] for n in self.nodes if not waiting[id(n)]]
-        heapq.heapify(ready)
-        order: list[OnnxNode] = []
-        while ready:
-            node = self.nodes[heapq.heappop(ready)]
-            order.append(node)
-            for after in followers.get(id(node), ()):
-                waiting[id(after)] -= 1
-                if not waiting[id(after)]:
-                    heapq.heappush(ready, position[id(after)])
-        if len(order) != len(self.nodes):  # pragma: no cover - edges are only added where they close no cycle
-            raise AssertionError("the lowered graph has a cycle")
-        self.nodes = order
+        self.nodes = in_order(self.nodes)
 
     def to_model(self, origins: Iterable[ir.Node] = ()) -> bytes:
         """The model, serialised. Weights are external data that is never opened by its location.
@@ -228,6 +210,45 @@ class OnnxGraph:
                 if name in producers:
                     pending += producers[name].reads
         self.nodes = [n for n in self.nodes if any(o in needed for o in n.outputs)]
+
+
+def producers(nodes: Iterable[OnnxNode]) -> dict[str, OnnxNode]:
+    """The node that yields each value."""
+    return {output: node for node in nodes for output in node.outputs}
+
+
+def consumers(nodes: Iterable[OnnxNode]) -> dict[str, list[OnnxNode]]:
+    """The nodes that read each value."""
+    readers: dict[str, list[OnnxNode]] = {}
+    for node in nodes:
+        for name in dict.fromkeys(node.reads):
+            if name:
+                readers.setdefault(name, []).append(node)
+    return readers
+
+
+def in_order(nodes: list[OnnxNode]) -> list[OnnxNode]:
+    """Nodes, each after those that it reads from, otherwise as they are."""
+    makers = producers(nodes)
+    position = {id(node): at for at, node in enumerate(nodes)}
+    waiting = {id(n): len({id(makers[i]) for i in n.reads if i in makers}) for n in nodes}
+    followers: dict[int, list[OnnxNode]] = {}
+    for node in nodes:
+        for before in {id(makers[i]) for i in node.reads if i in makers}:
+            followers.setdefault(before, []).append(node)
+    ready = [position[id(n)] for n in nodes if not waiting[id(n)]]
+    heapq.heapify(ready)
+    order: list[OnnxNode] = []
+    while ready:
+        node = nodes[heapq.heappop(ready)]
+        order.append(node)
+        for after in followers.get(id(node), ()):
+            waiting[id(after)] -= 1
+            if not waiting[id(after)]:
+                heapq.heappush(ready, position[id(after)])
+    if len(order) != len(nodes):  # pragma: no cover - edges are only added where they close no cycle
+        raise AssertionError("the lowered graph has a cycle")
+    return order
 
 
 def _every(nodes: Iterable[OnnxNode]) -> Iterator[OnnxNode]:

@@ -62,7 +62,7 @@ def optimise(model: bytes, weights: Mapping[str, WeightInfo], *, level: str) -> 
         del info
         size = value.tensor_size_in_bytes()
         if name not in values:
-            if size <= _INLINE_BYTES:
+            if size <= _INLINE_BYTES or name in folded:  # two subgraphs may each have one of this name
                 return None
             folded[name] = value.numpy().copy()
         return ort.OrtExternalInitializerInfo("maxgraph-weights", 0, size)

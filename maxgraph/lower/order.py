@@ -9,16 +9,15 @@ first (a snapshot).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
-from ..dtype import DType
 from .buffers import BufferTrack, Load, Store
 from .emit import GraphEmitter
-from .kernels import METADATA_ONLY, VIEWS
+from .gates import Gates
+from .kernels import VIEWS
 from .onnx_model import OnnxNode
 from .proof import Part
 
@@ -101,7 +100,7 @@ def order_buffers(e: GraphEmitter, without: frozenset[Part] = frozenset()) -> Or
     """
     found = Ordering()
     e.onnx.sort()
-    gates = _Gates(e)
+    gates = Gates(e, e.onnx.nodes, e.onnx.outputs)
     for track in e.tracks.values():
         if track.shared and Part.WRITERS not in without:
             _order_writers(track, gates, found)
@@ -116,14 +115,14 @@ def order_buffers(e: GraphEmitter, without: frozenset[Part] = frozenset()) -> Or
     return found
 
 
-def _order_writers(track: BufferTrack, gates: _Gates, found: Ordering) -> None:
+def _order_writers(track: BufferTrack, gates: Gates, found: Ordering) -> None:
     """Orders the writers of one buffer among themselves: two whole-buffer stores may share no data."""
     for earlier, later in pairwise([store for _, store in track.stores]):
-        if gates.precedes(later.writer, earlier.writer):
-            # The value of the later store is made first: it must be kept apart until then.
+        if later.writer is earlier.writer or gates.precedes(later.writer, earlier.writer):
+            # The value of the later store is made first, or by the same node: it must be kept apart until then.
             found.through.add(later.number)
         elif not gates.precedes(earlier.writer, later.writer):
-            gates.add(later, [earlier.writer])
+            gates.add(later.writer, later.gate, [earlier.writer])
             found.gated.setdefault(track.name, []).append((later, earlier.writer))
 
 
@@ -132,13 +131,13 @@ def _order_store(
     track: BufferTrack,
     at: int,
     store: Store,
-    gates: _Gates,
+    gates: Gates,
     found: Ordering,
     without: frozenset[Part],
 ) -> bool:
     """Orders the readers of one version, and the checks, before the store that replaces it. Says if it gated."""
     waiting: list[OnnxNode] = []
-    for node in gates.readers(track, at - 1) if Part.READERS not in without else ():
+    for node in _readers(track, at - 1, gates) if Part.READERS not in without else ():
         if node is store.writer or gates.precedes(node, store.writer):
             continue
         if gates.precedes(store.writer, node):
@@ -151,21 +150,28 @@ def _order_store(
             if node is store.writer and node.op_type == "If":
                 continue  # the check and the store are in one branch, where the proof looks at both
             if gates.precedes(store.writer, node) or node is store.writer:
-                found.unguarded.setdefault(track.name, e.guards[node.name][0])
+                found.unguarded.setdefault(track.name, _check_text(e, node))
             elif not gates.precedes(node, store.writer):
                 waiting.append(node)
     if waiting and found.settled:
-        gates.add(store, waiting)
+        gates.add(store.writer, store.gate, waiting)
         found.gated.setdefault(track.name, []).append((store, waiting[0]))
     return bool(waiting)
 
 
-def _keep_old(track: BufferTrack, version: int, node: OnnxNode, gates: _Gates, found: Ordering) -> None:
+def _check_text(e: GraphEmitter, node: OnnxNode) -> str:
+    """What a check says when it fails; a branch or a loop holds checks of its own."""
+    if node.name in e.guards:
+        return e.guards[node.name][0]
+    return f"one inside `{node.origin.op.name}`" if node.origin is not None else "one inside a branch or a loop"
+
+
+def _keep_old(track: BufferTrack, version: int, node: OnnxNode, gates: Gates, found: Ordering) -> None:
     """Decides how a value that is read after its buffer was overwritten is kept.
 
     The loads that the reader uses are copied; where it reads the stored value itself, that is kept apart.
     """
-    loads = gates.loads_read_by(track, version, node)
+    loads = _loads_read_by(track, version, node, gates)
     maker = track.versions[version].store
     if loads:
         found.snapshots |= loads
@@ -175,114 +181,23 @@ def _keep_old(track: BufferTrack, version: int, node: OnnxNode, gates: _Gates, f
         raise AssertionError(node)
 
 
-class _Gates:
-    """The graph's edges, and the gates that are added to them."""
+def _readers(track: BufferTrack, version: int, gates: Gates) -> list[OnnxNode]:
+    """The nodes that read a version's memory, also through views of it."""
+    views = VIEWS | {"Transpose"} if track.name in gates.e.choices.strict else VIEWS
+    writers = {v.name for t in gates.e.tracks.values() for v in t.versions[1:]}
+    return gates.readers(track.versions[version].name, views, writers)
 
-    def __init__(self, e: GraphEmitter) -> None:
-        self.e = e
-        self.producers = e.onnx.producers()
-        self.consumers = e.onnx.consumers()
-        self._empties: dict[str, str] = {}
-        # Bit i of a node's ancestors: the node with number i is one. Kept up to date as gates are added.
-        self._bits: dict[OnnxNode, int] = {}
-        self._ancestors: dict[OnnxNode, int] = {}
-        for node in e.onnx.nodes:
-            self._place(node)
 
-    def precedes(self, first: OnnxNode, second: OnnxNode) -> bool:
-        """Whether a node runs before another in any order."""
-        return bool(self._ancestors[second] >> self._bits[first] & 1)
-
-    def _place(self, node: OnnxNode) -> None:
-        """Notes a node whose sources are noted already."""
-        self._bits[node] = len(self._bits)
-        self._ancestors[node] = self._before([self.producers[n] for n in node.reads if n in self.producers])
-
-    def _before(self, nodes: Iterable[OnnxNode]) -> int:
-        """These nodes and all their ancestors, a bit for each."""
-        found = 0
-        for node in nodes:
-            found |= self._ancestors[node] | 1 << self._bits[node]
-        return found
-
-    def _put_behind(self, writer: OnnxNode, node: OnnxNode) -> None:
-        """Notes that the writer, and so all that follows it, comes after a node."""
-        added, bit = self._before([node]), self._bits[writer]
-        for other, ancestors in self._ancestors.items():
-            if other is writer or ancestors >> bit & 1:
-                self._ancestors[other] = ancestors | added
-
-    def readers(self, track: BufferTrack, version: int) -> list[OnnxNode]:
-        """The nodes that read a version's memory, also through views of it."""
-        views = VIEWS | {"Transpose"} if track.name in self.e.choices.strict else VIEWS
-        outputs = self.e.onnx.outputs
-        found: dict[OnnxNode, None] = {}
-        pending = [track.versions[version].name]
-        writers = {v.name for t in self.e.tracks.values() for v in t.versions[1:]}
-        while pending:
-            for node in self.consumers.get(pending.pop(), ()):
-                if node.op_type in METADATA_ONLY:
-                    continue
-                is_view = node.op_type in views and not node.domain
-                lands_elsewhere = node.outputs[0] in outputs or node.outputs[0] in writers
-                if is_view and not lands_elsewhere:
-                    pending.append(node.outputs[0])
-                if not is_view or lands_elsewhere or node.op_type == "Transpose":
-                    found[node] = None
-        return list(found)
-
-    def loads_read_by(self, track: BufferTrack, version: int, node: OnnxNode) -> set[int]:
-        """The loads of a version that a node reads, also through views."""
-        numbers = {load.name: load.number for load in track.loads if load.version == version}
-        found: set[int] = set()
-        pending = list(node.reads)
-        while pending:
-            name = pending.pop()
-            if name in numbers:
-                found.add(numbers[name])
-            producer = self.producers.get(name)
-            if producer is not None and producer.op_type in VIEWS | {"Transpose"}:
-                pending.append(producer.inputs[0])
-        return found
-
-    def add(self, store: Store, waiting: list[OnnxNode]) -> None:
-        """Makes the store's writer wait for these nodes."""
-        writer = store.writer
-        empties = [self._empty(node) for node in waiting]
-        operand = writer.inputs[store.gate]
-        if writer.op_type == "TensorScatter" and store.gate == 2:
-            gated = self._new("Concat", [operand, *empties], axis=0)
-        else:
-            if operand in self.e.ranks:
-                kept = self.e.constant(np.zeros(self.e.ranks[operand], np.int64)).name  # 0: the operand's own size
-            else:
-                kept = self._new("Shape", [operand])
-            gated = self._new("Reshape", [operand, self._new("Concat", [kept, *empties], axis=0)])
-        writer.inputs = [gated if at == store.gate else name for at, name in enumerate(writer.inputs)]
-        self.consumers.setdefault(gated, []).append(writer)
-        if operand not in writer.reads:
-            self.consumers[operand] = [reader for reader in self.consumers[operand] if reader is not writer]
-        self._put_behind(writer, self.producers[gated])
-
-    def _empty(self, node: OnnxNode) -> str:
-        """An int64 vector of no elements that depends on a node."""
-        result = node.outputs[0]
-        if result not in self._empties:
-            zero = self.e.constant([0]).name
-            flat = (
-                result if self.e.ranks.get(result) == 1 else self._new("Reshape", [result, self.e.constant([-1]).name])
-            )
-            none = self._new("Slice", [flat, zero, zero])
-            # The dtype is int64 already where the node is a check.
-            self._empties[result] = none if result in self.e.guard_values else self._new("Cast", [none], to=DType.int64)
-        return self._empties[result]
-
-    def _new(self, op_type: str, inputs: list[str], **attributes: int | DType) -> str:
-        name = self.e.onnx.fresh("g")
-        node = OnnxNode(op_type, "", inputs, [name], dict(attributes))
-        self.e.onnx.nodes.append(node)
-        self.producers[name] = node
-        for source in inputs:
-            self.consumers.setdefault(source, []).append(node)
-        self._place(node)
-        return name
+def _loads_read_by(track: BufferTrack, version: int, node: OnnxNode, gates: Gates) -> set[int]:
+    """The loads of a version that a node reads, also through views."""
+    numbers = {load.name: load.number for load in track.loads if load.version == version}
+    found: set[int] = set()
+    pending = list(node.reads)
+    while pending:
+        name = pending.pop()
+        if name in numbers:
+            found.add(numbers[name])
+        producer = gates.producers.get(name)
+        if producer is not None and producer.op_type in VIEWS | {"Transpose"}:
+            pending.append(producer.inputs[0])
+    return found

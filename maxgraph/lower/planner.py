@@ -18,6 +18,7 @@ from ..graph.text import access_text
 from .buffers import BufferTrack, Choices
 from .emit import GraphEmitter, emit
 from .executed import ExecutedGraph
+from .folded import lift_folded
 from .optimise import Optimised, optimise
 from .order import Ordering, order_buffers, resolve_loads
 from .plan import BufferPlan, Mode, Plan
@@ -98,6 +99,8 @@ def plan_buffers(
             else Optimised(b"")  # a graph that computes nothing
         )
         model = _parse(optimised.model)
+        if lift_folded(model.graph, optimised.folded):
+            optimised = replace(optimised, model=model.SerializeToString())
         executed = ExecutedGraph(model.graph)
         faults = _prove(emitter, executed, without)
         if not faults:
@@ -280,7 +283,7 @@ def _row(e: GraphEmitter, track: BufferTrack, ordering: Ordering, reasons: Mappi
         )
     text = "every reader of an old value runs before its writer"
     if inside:
-        text = "a branch stores into it more than once"
+        text = "a branch stores into it more than once, or needs an old value after a store"
     return BufferPlan(track.name, Mode.IN_PLACE, size, extra, copies, text)
 
 

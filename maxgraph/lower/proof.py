@@ -14,9 +14,10 @@ An If may be W if in each of its branches the same holds of the node that yields
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 
 from .executed import ExecutedGraph
 from .kernels import VIEWS, may_overwrite
@@ -56,6 +57,7 @@ def prove_shared(
     versions: Sequence[str],
     checks: Collection[str],
     *,
+    aliases: Mapping[str, Collection[str]] = MappingProxyType({}),
     without: frozenset[Part] = frozenset(),
 ) -> list[Fault]:
     """What forbids one memory for all these values of a buffer; empty: it is proved.
@@ -64,10 +66,11 @@ def prove_shared(
         executed: The graph that is executed.
         versions: The buffer's input, then each version.
         checks: Results of nodes that may fail on purpose, those inside branches and loops among them.
+        aliases: For an input, others that are bound to the same memory.
         without: Parts of the rule to leave out; only a test of the rule does that.
     """
     faults: list[Fault] = []
-    memory = [executed.memory_of(name) for name in versions]
+    memory = [executed.memory_of(name, *aliases.get(name, ())) for name in versions]
     readers = [executed.readers_of(names) for names in memory]
     shared = set().union(*memory)
 

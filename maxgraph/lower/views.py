@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .executed import ExecutedGraph
+from .executed import ExecutedGraph, captured
 from .lowered import Entry, InputView
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def bind_views(model: onnx.ModelProto, executed: ExecutedGraph) -> Entry | None:
     for view in views.values():
         kind = inputs[view.source].type.tensor_type.elem_type
         graph.input.append(onnx.helper.make_tensor_value_info(view.name, kind, view.shape))
-    read = set(ExecutedGraph(graph).readers)
+    read = {name for node in graph.node for name in (*node.input, *captured(node, shapes=True))}
     unread = {name for name in inputs if name not in read and name not in executed.outputs}
     for parts, gone in ((graph.input, unread), (graph.initializer, set(constants) - read - executed.outputs)):
         rest = [part for part in parts if part.name not in gone]

@@ -14,7 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.models import MODELS, need_models
+
 ROOT = Path(__file__).resolve().parents[2]
+#: Files that a sample's README asks for.
+NEEDED = {"silero_vad": ("silero_vad_16k_op15.onnx", "speech_16k.wav", "silero_reference.npz")}
 SAMPLES = sorted(path.parent for path in (ROOT / "samples").glob("*/README.md"))
 
 
@@ -38,6 +42,9 @@ def run(command: str, folder: Path) -> str:
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
 def test_a_samples_readme_says_what_happens(sample: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(sample, tmp_path / sample.name, ignore=shutil.ignore_patterns("__pycache__")))
+    if sample.name in NEEDED:
+        need_models(*NEEDED[sample.name])
+        (folder / "models").symlink_to(MODELS)
     ran = 0
     for commands, printed in blocks(sample / "README.md"):
         lines = iter("".join(run(command, folder) for command in commands).splitlines())

@@ -13,7 +13,7 @@ import numpy as np
 from maxgraph.dtype import DType
 from maxgraph.graph import BufferType, BufferValue, DeviceRef, Graph, TensorType, TensorValue, ops
 
-__all__ = ["Program", "random_program"]
+__all__ = ["Builder", "Program", "random_program"]
 
 Array = np.ndarray[Any, Any]
 CPU = DeviceRef.CPU()
@@ -33,7 +33,9 @@ class Program:
     steps: list[dict[str, Array]]
 
 
-class _Builder:
+class Builder:
+    """Draws the steps of one program."""
+
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
         self.n = int(self.rng.choice([3, 8, 40, 64], p=[0.2, 0.2, 0.4, 0.2]))
@@ -170,9 +172,9 @@ class _Builder:
                 return positive.cast(DType.int64) + int(self.rng.integers(self.n - 1))
 
 
-def random_program(seed: int, steps: int = 3) -> Program:
-    """The program with this number."""
-    builder = _Builder(seed)
+def random_program(seed: int, steps: int = 3, kind: type[Builder] = Builder) -> Program:
+    """The program with this number, of a kind."""
+    builder = kind(seed)
     graph = builder.build(seed)
     rng, n = builder.rng, builder.n
 

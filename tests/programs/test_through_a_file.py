@@ -15,8 +15,8 @@ from maxgraph.reference import Interpreter
 from tests.lower.programs import Program, random_program
 from tests.lower.test_random_programs import initial
 
-BATCHES, IN_A_BATCH = 4, 250
-#: In each batch, so that 1,000 programs reach each mode at least 25 times.
+BATCHES, IN_A_BATCH = 12, 250
+#: In each batch, so that 3,000 programs reach each mode at least 25 times.
 LEAST = 7
 
 
