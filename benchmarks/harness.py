@@ -7,6 +7,7 @@ import os
 import platform
 import random
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -122,11 +123,19 @@ def report(case: Case) -> None:
         print(f"  {name:30}{statistics.median(times):11.1f}{min(times):11.1f}{shown}", flush=True)
 
 
+def limit_numpy(threads: int) -> None:
+    """Starts the program again with so many threads for numpy's products, which are read when numpy is imported."""
+    names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+    if any(os.environ.get(name) != str(threads) for name in names):
+        sys.stdout.flush()
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **dict.fromkeys(names, str(threads))})
+
+
 def headline(threads: int, rounds: int) -> str:
     """What was run, and on what."""
     return (
         f"onnxruntime {version('onnxruntime')}, numpy {np.__version__}, Python {platform.python_version()}, "
-        f"{os.cpu_count()} cores, {threads} thread(s) in onnxruntime, {rounds} rounds"
+        f"{os.cpu_count()} cores, {threads} thread(s), {rounds} rounds"
     )
 
 
@@ -136,6 +145,7 @@ def main(made: Callable[[int], Sequence[Callable[[], Case]]], description: str |
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
+    limit_numpy(options.threads)
     print(headline(options.threads, options.rounds))
     for make in made(options.threads):
         case = make()
