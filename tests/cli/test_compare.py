@@ -366,6 +366,16 @@ def test_what_a_graph_prints_is_no_part_of_the_answer(maxg: Maxg) -> None:
     assert answer(maxg, "g.maxg", "-i", "x=4", "--trace")["equal"]
 
 
+def test_the_json_has_the_fields_that_are_documented(maxg: Maxg) -> None:
+    saved("a.maxg")
+    saved("b.maxg", WEIGHT * 2)
+    page = (Path(__file__).parents[2] / "docs" / "cli-json.md").read_text()
+    section = page.split("`maxg.compare/1`")[1].split("\n## ")[0]
+    found = answer(maxg, "a.maxg", "b.maxg", "--random", "--trace")
+    fields = {*found, *found["values"][0], *found["trace"], *found["trace"]["place"]} - {"schema"}
+    assert {field for field in fields if f"`{field}`" not in section} == set()
+
+
 def test_quiet(maxg: Maxg) -> None:
     path = saved("model.maxg")
     assert maxg("compare", path, "--random", "-q").out.startswith("ok    output y")
