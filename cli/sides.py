@@ -10,7 +10,7 @@ import numpy as np
 from maxgraph.compare import Running
 from maxgraph.driver import CPU, Accelerator
 from maxgraph.engine import InferenceSession, Model
-from maxgraph.errors import UsageError
+from maxgraph.errors import StateError, UsageError
 from maxgraph.graph import Graph
 from maxgraph.graph.type import TensorType
 
@@ -72,6 +72,10 @@ def expected_side(
         actual: The file that is judged.
         provider, threads: What runs that.
         start: What the buffers begin with.
+
+    Raises:
+        UsageError: A buffer of the other file has another type.
+        DeviceError: The provider is not there.
     """
     graph = actual.model.graph
     given = set(actual.state.names)
@@ -85,7 +89,14 @@ def expected_side(
             given |= {text.partition("=")[0] for text in start.set_state}
     for name, array in actual.state.items():
         if name in given and name in side.state:
-            side.state.set(name, array)
+            try:
+                side.state.set(name, array)
+            except StateError as error:
+                raise UsageError(
+                    f"buffer `{safe(name)}` of {against} cannot begin as in the other file",
+                    code=error.code,
+                    details=error.details,
+                ) from None
     return side
 
 

@@ -111,6 +111,8 @@ def _compare(options: _Options) -> None:
     other = load(against) if against.endswith(".maxg") else None
     if other is not None:
         check_inputs(graph, other, options.file, against)
+    if not graph.results and not graph.buffers:
+        raise UsageError(f"{options.file} has neither outputs nor buffers: there is nothing to compare", code="MG052")
     names = [*(name for name, _ in graph.results), *(info.name for info in graph.buffers)]
     tolerances = parse_tolerances(options.rtol, options.atol, options.tolerance, names)
     recorded = _recorded(against, graph, options)
