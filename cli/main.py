@@ -25,6 +25,7 @@ _COMMANDS = {
     "build": "write the graph of a Python program to a .maxg file",
     "run": "run a .maxg file, one step or many, with its state",
     "compare": "compare a .maxg file with its meaning, another file or results",
+    "check": "check every byte, the graph, its plan, and what it computes",
     "inspect": "show what is in a .maxg file, without running it",
     "cache": "show or empty the cache of lowered graphs",
     "doctor": "try all that maxgraph needs on this machine",

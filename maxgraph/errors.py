@@ -15,6 +15,7 @@ from itertools import islice
 
 __all__ = [
     "CODES",
+    "CheckFailedError",
     "DeviceError",
     "ExecutionError",
     "FormatError",
@@ -293,6 +294,10 @@ class ExecutionError(MaxGraphError, ValueError):
 
 class UsageError(MaxGraphError, ValueError):
     """A command was used wrongly."""
+
+
+class CheckFailedError(MaxGraphError):
+    """What a plan computes is not what it should."""
 
 
 class MissingNameError(MaxGraphError, NotImplementedError):
