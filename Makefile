@@ -37,7 +37,8 @@ check-proto: $(READY)
 	$(BIN)/python tools/gen_proto.py --check
 
 bench: $(READY)
-	$(BIN)/python benchmarks/per_call.py
+	$(BIN)/python benchmarks/steps.py
+	$(BIN)/python benchmarks/parts.py
 	$(BIN)/python benchmarks/load.py
 
 $(READY): pyproject.toml

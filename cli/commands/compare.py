@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +17,12 @@ from ..console import note, number, safe
 
 if TYPE_CHECKING:
     from maxgraph.compare import Divergence, Recorded, Report, Running, Side, Tolerances
-    from maxgraph.engine import Model
     from maxgraph.graph import Graph
 
     from ..feeds import Feeds
 
 __all__ = ["command"]
 
-_PROVIDERS = ("cpu", "cuda", "reference")
-#: What else a file can be run against: itself, with no memory shared.
-_COPIED = ("copied", "no-inplace")
 _RECORDED = (".npz", ".safetensors")
 
 
@@ -104,6 +100,7 @@ def _compare(options: _Options) -> None:
     from ..feeds import read_feeds
     from ..recordings import recording_arrays, steps_of
     from ..results import check_output_path, save_results
+    from ..sides import Start, actual_side, check_inputs, expected_side
     from ..values import parse_dims
 
     against = _against(options)
@@ -113,7 +110,9 @@ def _compare(options: _Options) -> None:
     graph = load(options.file)
     other = load(against) if against.endswith(".maxg") else None
     if other is not None:
-        _check_inputs(graph, other, options.file, against)
+        check_inputs(graph, other, options.file, against)
+    if not graph.results and not graph.buffers:
+        raise UsageError(f"{options.file} has neither outputs nor buffers: there is nothing to compare", code="MG052")
     names = [*(name for name, _ in graph.results), *(info.name for info in graph.buffers)]
     tolerances = parse_tolerances(options.rtol, options.atol, options.tolerance, names)
     recorded = _recorded(against, graph, options)
@@ -133,8 +132,9 @@ def _compare(options: _Options) -> None:
     )
     if recorded is not None and feeds.steps > steps_of(recorded):
         raise UsageError(f"{feeds.steps} steps are wanted, but {against} holds {steps_of(recorded)}", code="MG052")
-    actual = _actual(graph, feeds, options)
-    expected: Side = recorded if recorded is not None else _expected(against, graph, other, actual, options)
+    start = Start(options.state_in, options.any_program, options.set_state, options.seed if options.random else None)
+    actual = actual_side(graph, options.provider, options.threads, start, feeds.sizes)
+    expected: Side = recorded or expected_side(against, other, actual, options.provider, options.threads, start)
     if not options.as_json and options.quiet < 1:
         click.echo(_headline(actual.name, expected.name, feeds, options))
     recorder = Recorder(actual) if options.record is not None else None
@@ -157,10 +157,12 @@ def _compare(options: _Options) -> None:
 
 def _against(options: _Options) -> str:
     """What is compared with."""
+    from ..sides import COPIED, PROVIDERS
+
     if options.other is not None and options.against is not None:
         raise UsageError("OTHER and --against are the same; give one of them", code="MG053")
     against = options.other or options.against or "reference"
-    known = (*_PROVIDERS, *_COPIED)
+    known = (*PROVIDERS, *COPIED)
     if against not in known and not against.endswith((".maxg", *_RECORDED)):
         raise UsageError(
             f"there is nothing called `{safe(against)}` to compare with",
@@ -168,9 +170,9 @@ def _against(options: _Options) -> str:
             details=[("known", f"{', '.join(known)}, a .maxg file, or results in .npz or .safetensors")],
             help=suggest(against, known),
         )
-    if options.provider not in _PROVIDERS:
+    if options.provider not in PROVIDERS:
         raise UsageError(
-            f"there is no provider `{safe(options.provider)}`", code="MG053", help=suggest(options.provider, _PROVIDERS)
+            f"there is no provider `{safe(options.provider)}`", code="MG053", help=suggest(options.provider, PROVIDERS)
         )
     return against
 
@@ -187,82 +189,6 @@ def _recorded(against: str, graph: Graph, options: _Options) -> Recorded | None:
             help="compare with `reference`, `copied` or another file",
         )
     return read_recording(against, graph)
-
-
-def _loader(provider: str, buffers: str, threads: int, *, cache: bool) -> Callable[[Graph], Model]:
-    """How one side makes a model of a graph."""
-    from maxgraph.driver import CPU, Accelerator
-    from maxgraph.engine import InferenceSession
-
-    device = Accelerator() if provider == "cuda" else CPU()
-    session = InferenceSession(devices=[device], num_threads=threads, buffers=buffers, cache=cache)
-    return lambda graph: session.load(graph, reference=provider == "reference")
-
-
-def _running(name: str, graph: Graph, provider: str, buffers: str, options: _Options) -> Running:
-    """A side at its initial state; graphs that are made for a trace are not kept in the cache."""
-    from maxgraph.compare import Running
-
-    model = _loader(provider, buffers, options.threads, cache=True)(graph)
-    load = _loader(provider, buffers, options.threads, cache=False)
-    return Running(name, model, model.new_state(), load)
-
-
-def _actual(graph: Graph, feeds: Feeds, options: _Options) -> Running:
-    """The file that is judged, at the state that the options say."""
-    import numpy as np
-
-    from ..states import begin_state
-
-    side = _running(options.provider, graph, options.provider, "auto", options)
-    side.state = begin_state(
-        graph,
-        side.model,
-        state_in=options.state_in,
-        any_program=options.any_program,
-        reset=(),
-        set_state=options.set_state,
-        dims=feeds.sizes,
-        rng=np.random.default_rng(options.seed),
-        fill=options.seed if options.random else None,
-    )
-    return side
-
-
-def _expected(against: str, graph: Graph, other: Graph | None, actual: Running, options: _Options) -> Running:
-    """What it is judged by, at the same state; buffers that another file owns begin as that file says."""
-    if other is None:
-        copied = against in _COPIED
-        provider = options.provider if copied else against
-        side = _running(against, graph, provider, "copied" if copied else "auto", options)
-        given = set(actual.state.names)
-    else:
-        side = _running(against, other, options.provider, "auto", options)
-        given = {info.name for info in graph.buffers if info.state is None}
-        given |= {text.partition("=")[0] for text in options.set_state}
-        given = set(actual.state.names) if options.state_in is not None else given
-    for name, array in actual.state.items():
-        if name in given and name in side.state:
-            side.state.set(name, array)
-    return side
-
-
-def _check_inputs(graph: Graph, other: Graph, file: str, against: str) -> None:
-    """Refuses two files that cannot be given the same inputs."""
-    from maxgraph.graph.type import TensorType
-
-    kinds, others = (
-        {info.name: info.value.type for info in g.signature if isinstance(info.value.type, TensorType)}
-        for g in (graph, other)
-    )
-    for name in (*kinds, *(n for n in others if n not in kinds)):
-        ours, theirs = kinds.get(name), others.get(name)
-        if ours is None or theirs is None or ours.dtype is not theirs.dtype or ours.rank != theirs.rank:
-            raise UsageError(
-                f"the two files do not take the same inputs: `{safe(name)}` differs",
-                code="MG030",
-                details=[(file, str(ours or "has none")), (against, str(theirs or "has none"))],
-            )
 
 
 def _headline(actual: str, expected: str, feeds: Feeds, options: _Options) -> str:

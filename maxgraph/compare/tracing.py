@@ -18,7 +18,7 @@ from .probes import Probe, probed, probes
 from .sides import Running, tensor_inputs
 from .tolerance import Tolerances
 
-__all__ = ["Divergence", "trace"]
+__all__ = ["Divergence", "step_values", "trace"]
 
 Array = np.ndarray[Any, Any]
 #: Values that are looked at one at a time, each with two models of its own.
@@ -78,13 +78,13 @@ def trace(
     ours, theirs = list(probes(actual.model.graph)), list(probes(expected.model.graph))
     same, note = _matching(actual.model.graph, expected.model.graph, ours, theirs)
     ours, theirs = ours[:same], theirs[:same]
-    pair = (_values(actual, ours, inputs, before[0]), _values(expected, theirs, inputs, before[1]))
+    pair = (step_values(actual, ours, inputs, before[0]), step_values(expected, theirs, inputs, before[1]))
     found = _first(ours, pair, tolerances, alone=False)
     if found is None:
         for mine, other in list(zip(ours, theirs, strict=True))[:_MOST_ALONE]:
             one = (
-                _values(actual, [mine], inputs, before[0], results=True),
-                _values(expected, [other], inputs, before[1], results=True),
+                step_values(actual, [mine], inputs, before[0], results=True),
+                step_values(expected, [other], inputs, before[1], results=True),
             )
             found = _first([mine], one, tolerances, alone=True)
             if found is not None:
@@ -93,7 +93,8 @@ def trace(
         return found
     if note is None:
         note = (
-            "no node differs when its values are looked at, which changes how the whole is optimised and shares memory"
+            "no node differs by more than the tolerances for all names when its values are looked at, which changes how "
+            "the whole is optimised and shares memory"
         )
         note += f"; {_MOST_ALONE} of {same} values were looked at one at a time" if same > _MOST_ALONE else ""
     return Divergence(note=note)
@@ -119,7 +120,7 @@ def _matching(a: Graph, b: Graph, ours: Sequence[Probe], theirs: Sequence[Probe]
     return len(ours), None
 
 
-def _values(
+def step_values(
     side: Running,
     wanted: Sequence[Probe],
     inputs: Mapping[str, Array],
@@ -127,7 +128,17 @@ def _values(
     *,
     results: bool = False,
 ) -> list[Array]:
-    """What these values are in one step."""
+    """What these values are in one step.
+
+    Args:
+        side: Its own state is not touched.
+        wanted: Probes of its graph.
+        inputs, before: The step's inputs, and what the buffers hold before it.
+        results: Whether the graph keeps its own outputs, too.
+
+    Raises:
+        ExecutionError: The graph fails on this data.
+    """
     if not wanted:
         return []
     graph = probed(side.model.graph, wanted, results=results)

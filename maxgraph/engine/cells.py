@@ -67,18 +67,25 @@ class Cell:
             StateError: A size is not known.
         """
         if self.array is None:
-            try:
-                shape = self.type.shape.evaluate(sizes)
-            except KeyError:
-                raise StateError(
-                    f"the size of buffer `{self.name}` is not known yet: {self.type}",
-                    code="MG037",
-                    help=f"give it a value first: state.set({self.name!r}, array)",
-                ) from None
-            self.array = np.zeros(shape, self.type.dtype.to_numpy())
+            self.array = np.zeros(self.shape_in(sizes), self.type.dtype.to_numpy())
             if self.initial is not None:
                 self.array[...] = self.initial
         return self.array
+
+    def shape_in(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The sizes that follow from those of symbols.
+
+        Raises:
+            StateError: A size is not known.
+        """
+        try:
+            return self.type.shape.evaluate(sizes)
+        except KeyError:
+            raise StateError(
+                f"the size of buffer `{self.name}` is not known yet: {self.type}",
+                code="MG037",
+                help=f"give it a value first: state.set({self.name!r}, array)",
+            ) from None
 
     @property
     def known_shape(self) -> tuple[int, ...] | None:

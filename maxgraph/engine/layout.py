@@ -92,6 +92,7 @@ class Layouts:
 
         Raises:
             InputError: A size does not fit, or a symbol has two sizes.
+            StateError: Nothing tells the size of a buffer.
             ExecutionError: A condition on the sizes does not hold.
         """
         symbolic: list[tuple[Slot | Cell, tuple[int, ...]]] = [
@@ -106,6 +107,9 @@ class Layouts:
             for _ in range(2):  # the second round checks sizes that are computed from symbols bound later
                 for bound, shape in symbolic:
                     symbols.bind_input(bound.name, bound.type.shape, shape)
+            for cell in cells:
+                if cell.known_shape is None:
+                    cell.shape_in(symbols.sizes)  # what is checked against its size needs it
             layout = self._make(symbols.sizes)
             if len(self._known) >= _KEPT:
                 self._known.clear()

@@ -20,19 +20,19 @@ CPU = DeviceRef.CPU()
 WEIGHT = np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4)
 
 
-def saved(path: str, weight: np.ndarray[Any, Any] = WEIGHT, *, added: float = 1.0) -> str:
+def saved(path: str, weight: np.ndarray[Any, Any] = WEIGHT, *, added: float = 1.0, dtype: DType = DType.float32) -> str:
     """A product, a row stored at an index, and a counter of the model's own."""
     types = [
         TensorType(DType.float32, ["n", 4], CPU),
         TensorType(DType.int32, [], CPU),
-        BufferType(DType.float32, ["rows", 4], CPU),
+        BufferType(dtype, ["rows", 4], CPU),
     ]
     with Graph("model", input_types=types, input_names=["x", "at", "cache"]) as graph:
         x, at, cache = graph.inputs[0].tensor, graph.inputs[1].tensor, graph.inputs[2].buffer
         count = ops.buffer_create(BufferType(DType.float32, [], CPU), 3.0, name="count")
         count[...] = count[...] + added
         y = ops.tanh(x) @ ops.constant(weight, DType.float32, CPU)
-        cache[at.cast(DType.int64)] = ops.sum(y, axis=0).reshape([4])
+        cache[at.cast(DType.int64)] = ops.sum(y, axis=0).reshape([4]).cast(dtype)
         graph.output(y=y, rows=ops.shape_to_tensor(y.shape))
     maxgraph.save(graph, path)
     return path
@@ -366,6 +366,24 @@ def test_what_a_graph_prints_is_no_part_of_the_answer(maxg: Maxg) -> None:
     assert answer(maxg, "g.maxg", "-i", "x=4", "--trace")["equal"]
 
 
+def test_the_json_has_the_fields_that_are_documented(maxg: Maxg) -> None:
+    saved("a.maxg")
+    saved("b.maxg", WEIGHT * 2)
+    page = (Path(__file__).parents[2] / "docs" / "cli-json.md").read_text()
+    section = page.split("`maxg.compare/1`")[1].split("\n## ")[0]
+    found = answer(maxg, "a.maxg", "b.maxg", "--random", "--trace")
+    fields = {*found, *found["values"][0], *found["trace"], *found["trace"]["place"]} - {"schema"}
+    assert {field for field in fields if f"`{field}`" not in section} == set()
+
+
+def test_a_file_that_gives_nothing_is_no_answer(maxg: Maxg) -> None:
+    with Graph("g", input_types=[TensorType(DType.float32, [], CPU)], input_names=["x"]) as graph:
+        graph.output()
+    maxgraph.save(graph, "g.maxg")
+    done = maxg("compare", "g.maxg", "--random")
+    assert (done.code, done.err.startswith("error[MG052]: ")) == (2, True)
+
+
 def test_quiet(maxg: Maxg) -> None:
     path = saved("model.maxg")
     assert maxg("compare", path, "--random", "-q").out.startswith("ok    output y")
@@ -396,6 +414,8 @@ WRONG: dict[str, tuple[tuple[str, ...], str, str]] = {
     "a record on stdout": (("--record", "-"), "MG052", "--record writes a file"),
     "an unknown buffer": (("--random", "--state", "cach=[1]"), "MG037", "did you mean `cache`?"),
     "a wrong shape": (("-i", "x=[[1]]", "-i", "at=0"), "MG031", "wrong shape"),
+    "a buffer of another type": (("buffers.maxg", "--random"), "MG037", "cannot begin as in the other file"),
+    "a buffer of a size that nothing tells": (("-i", "x=[[1, 2, 3, 4]]", "-i", "at=0"), "MG037", "not known yet"),
     "no steps": (("--steps", "0"), "MG053", "--steps"),
 }
 
@@ -405,6 +425,7 @@ def test_a_wrong_use_has_its_code(name: str, maxg: Maxg) -> None:
     path = saved("model.maxg")
     identity("inputs.maxg", DType.float32, [1])
     y = np.ones((2, 4), np.float32)
+    saved("buffers.maxg", dtype=DType.float64)
     Path("bad.npz").write_bytes(b"PK\x03\x04 junk")
     np.savez("other.npz", yy=y)
     np.savez("none.npz")

@@ -161,3 +161,20 @@ def test_files_of_states_with_symbolic_sizes(kind: str, tmp_path: Path) -> None:
     other.load(tmp_path / "empty.safetensors")
     other.load(tmp_path / "three.safetensors")
     assert model.execute(np.ones((3, 2), np.float32), state=other)[0].to_numpy()[0, 0] == 2
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["plain", "indexed"])
+def test_a_buffer_whose_size_nothing_tells_is_refused(kind: str, indexed: bool) -> None:
+    def body(at: Any, s: Any) -> Any:
+        s[...] = s[...] + 1
+        return {"y": s[at] if indexed else s[...]}
+
+    model = load(graph_of(body, tensor([], I64), buffer(["n", 2]), names=["at", "s"]), kind)
+    state = model.new_state()
+    for _ in range(2):
+        with pytest.raises(StateError, match="the size of buffer `s` is not known yet"):
+            model.execute(0, state=state)
+    assert state.as_dict() == {}
+    state.set("s", np.ones((3, 2), np.float32))
+    model.execute(0, state=state)
+    assert state.to_numpy("s")[0, 0] == 2
