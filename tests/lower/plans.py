@@ -139,6 +139,36 @@ def gradient_descent(w: Any, x: Any) -> Any:
     return ops.sum(y)
 
 
+@store(buffer(N, N), tensor(N), tensor(N))
+def layer_norm(b: Any, gamma: Any, beta: Any) -> None:
+    b[...] = ops.layer_norm(b[...], gamma, beta, 1e-5)
+
+
+@store(buffer(N, N), tensor(N))
+def rms_norm(b: Any, weight: Any) -> None:
+    b[...] = ops.rms_norm(b[...], weight, 1e-5)
+
+
+@store(buffer(N, N))
+def softmax(b: Any) -> None:
+    b[...] = ops.softmax(b[...])
+
+
+@store(buffer(N, N))
+def logsoftmax(b: Any) -> None:
+    b[...] = ops.logsoftmax(b[...])
+
+
+@store(buffer(N, N))
+def sums_up_to_here(b: Any) -> None:
+    b[...] = ops.cumsum(b[...], axis=1)
+
+
+@store(buffer(N, N))
+def sums_before(b: Any) -> None:
+    b[...] = ops.cumsum(b[...], axis=1, exclusive=True)
+
+
 def _graph(types: list[Any], body: Callable[..., Any]) -> Graph:
     with Graph(body.__name__, input_types=types) as graph:
         values = [v.buffer if isinstance(v.type, BufferType) else v.tensor for v in graph.inputs]

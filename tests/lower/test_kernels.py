@@ -18,7 +18,7 @@ from maxgraph.graph import BufferType, DeviceRef, Graph, ops
 from maxgraph.lower import Mode, selftest
 from maxgraph.lower.kernel_cases import Case, Draw, cases_of
 from maxgraph.lower.kernels import IN_PLACE, Kernel, may_overwrite
-from maxgraph.lower.selftest import SIZES, failing_rows, open_case, wrong_at
+from maxgraph.lower.selftest import SELF_TEST_SIZES, SIZES, failing_rows, open_case, wrong_at
 from maxgraph.reference import Interpreter
 
 CPU = "CPUExecutionProvider"
@@ -106,7 +106,7 @@ def test_the_test_sees_a_kernel_that_is_not_safe(name: str) -> None:
     (case,) = make(draw)
     operands = frozenset(at for at, x in enumerate(case.operands) if x is None)
     row = Kernel(op_type, operands, (dtype,), domain)
-    assert wrong_at(row, CPU, cases=lambda _, drawn: make(drawn)) is not None
+    assert wrong_at(row, CPU, SELF_TEST_SIZES, cases=lambda _, drawn: make(drawn)) is not None
     names = [str(at) for at in range(len(case.operands))]
     node = onnx.helper.make_node(op_type, names, ["out"], domain=domain, **case.attributes)
     assert not may_overwrite(node, operands), "it is in the table"
