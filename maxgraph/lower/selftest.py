@@ -27,7 +27,7 @@ Wrong = tuple[str, int, int]
 SIZES = (1, 3, 16, 64, 300, 700)
 #: For the element types of a row after its first.
 FEWER_SIZES = (1, 3, 64, 300)
-#: Of the self-test on a user's machine, which takes some seconds: every kernel known to be wrong is wrong at one of them.
+#: On a user's machine, in some seconds: every kernel known to be wrong is wrong at one of them.
 SELF_TEST_SIZES = (3, 64)
 _THREADS = (1, 2)
 _CUDA_PROVIDER = "CUDAExecutionProvider"
