@@ -92,6 +92,8 @@ WRONG: dict[str, tuple[str, str, str, Callable[[Draw], Sequence[Case]]]] = {
     "reversed_sequences": ("ReverseSequence", "", "float32", reverse_sequence),
     "hardmax": ("Hardmax", "", "float32", lambda draw: [Case([None], draw.square, {"axis": 1})]),
     "quick_gelu": ("QuickGelu", MS, "float32", lambda draw: [Case([None], draw.square, {"alpha": 1.702})]),
+    "fast_gelu": ("FastGelu", MS, "float32", lambda draw: [Case([None], draw.square)]),
+    "gelu_by_tanh": ("Gelu", "", "float32", lambda draw: [Case([None], draw.square, {"approximate": "tanh"})]),
     "updates": ("ScatterND", "", "float32", updates),
     "sums_before": ("CumSum", "", "float32", exclusive),
     "sums_before_of_integers": ("CumSum", "", "int64", exclusive),
