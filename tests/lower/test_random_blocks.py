@@ -20,6 +20,7 @@ SESSIONS = {
     "copied": {"buffers": "copied", "num_threads": 2},
     "plain": {"optimization": "none", "num_threads": 2},
 }
+OUT_OF_RANGE = ("MG035", "MG038")
 #: The outputs of a step, or None where it fails; and all buffers after it.
 Step = tuple[list[Any] | None, dict[str, Any]]
 
@@ -33,11 +34,7 @@ def run(model: Model, program: Program) -> list[Step]:
         try:
             outputs = [output.to_numpy() for output in model(**feeds, **memories)]
         except (ExecutionError, InputError) as error:
-<<<<<<< HEAD
-            if error.code not in ("MG035", "MG038"):  # an index out of range
-=======
-            if error.code != "MG035":  # an index out of range
->>>>>>> main
+            if error.code not in OUT_OF_RANGE:
                 raise
         owned = {name: array.copy() for name, array in model.state.items() if name not in memories}
         steps.append((outputs, {name: array.copy() for name, array in memories.items()} | owned))
