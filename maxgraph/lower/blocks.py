@@ -120,6 +120,7 @@ def _order(e: GraphEmitter, scope: Scope, buffers: _Buffers) -> dict[str, int]:
     yielded = {handle.name: name for handle, name in zip(buffers.written, outputs, strict=False)}
     shared = {name: output for name, output in yielded.items() if e.tracks[name].shared}
     copied = order_branch(e, scope, buffers.before, shared)
+    e.kept_inside |= copied
     # All stores but the last go to temporaries.
     return {name: max(0, scope.stores.get(name, 0) - 1) + (name in copied) for name in yielded}
 

@@ -44,6 +44,7 @@ class GraphEmitter:
         all_checks: Results that only exist if checks hold, those inside branches and loops among them.
         fixed: Names of values that do not depend on the elements of any input, but perhaps on sizes.
         copies_inside: For each buffer, whole copies that a branch makes of it.
+        kept_inside: Buffers of which a branch copies an old value that it needs after a store.
     """
 
     def __init__(self, graph: Graph, weights: Mapping[str, ir.WeightInfo], choices: Choices, *, share: bool) -> None:
@@ -62,6 +63,7 @@ class GraphEmitter:
         self.all_checks: list[str] = []
         self.fixed: set[str] = set()
         self.copies_inside: dict[str, int] = {}
+        self.kept_inside: set[str] = set()
         self.prints: list[tuple[str, str, TensorType]] = []
         self.sizes = Sizes(self)
         self.known = KnownValues(weights)

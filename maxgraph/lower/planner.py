@@ -262,7 +262,7 @@ def _row(e: GraphEmitter, track: BufferTrack, ordering: Ordering, reasons: Mappi
     extra = None if size is None else size * copies
     if through:
         looped = any(s.origin.op.name == "while_loop" for s in through)
-        text = "onnxruntime copies what a loop carries" if looped else "the new value is computed apart"
+        text = "onnxruntime copies what a loop carries, in each round" if looped else "the new value is computed apart"
         text = reason.text if reason else text
         return BufferPlan(track.name, Mode.WRITTEN_THROUGH, size, extra, copies, text, through[0].origin.location)
     if snapshots:
@@ -283,7 +283,8 @@ def _row(e: GraphEmitter, track: BufferTrack, ordering: Ordering, reasons: Mappi
         )
     text = "every reader of an old value runs before its writer"
     if inside:
-        text = "a branch stores into it more than once, or needs an old value after a store"
+        kept = track.versions[0].name in e.kept_inside
+        text = "a branch needs its old value after a store" if kept else "a branch stores into it more than once"
     return BufferPlan(track.name, Mode.IN_PLACE, size, extra, copies, text)
 
 

@@ -290,7 +290,7 @@ def test_the_mode_of_each_buffer(body: Callable[[Given], Any], optimization: str
 
 def test_a_loop_says_why_it_copies() -> None:
     row = lower(build(rows_stored_by_a_loop)).plan["a"]
-    assert row.reason == "onnxruntime copies what a loop carries"
+    assert row.reason == "onnxruntime copies what a loop carries, in each round"
     assert row.copies == 1
     assert "test_blocks.py" in str(row.where)
 

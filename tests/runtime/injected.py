@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 import onnx
 from onnx import helper
@@ -12,7 +13,7 @@ from maxgraph.engine.ort import OrtSession
 from maxgraph.engine.program import Program
 from maxgraph.lower.optimise import weight_value
 
-__all__ = ["fail_after", "fail_in", "node_names", "program_of"]
+__all__ = ["fail_after", "fail_in", "fail_inside", "inner_places", "node_names", "program_of"]
 
 CPU_PROVIDER = "CPUExecutionProvider"
 
@@ -40,11 +41,40 @@ def fail_in(model: Model, name: str) -> Program:
     """The same program, whose node of this name fails when its first operand is there."""
     proto = executed(model)
     at, node = next((at, node) for at, node in enumerate(proto.graph.node) if node.name == name)
+    node.name = "hit"  # whose place is taken by the node that fails
+    _insert_before(proto, proto.graph, at, name)
+    return _program(model, proto)
+
+
+def inner_places(model: Model) -> list[tuple[int, int]]:
+    """The executed nodes of branches and loops that read something: each by its graph's number, and its own there."""
+    graphs = enumerate(_nested(executed(model).graph))
+    return [(number, at) for number, graph in graphs for at, node in enumerate(graph.node) if any(node.input)]
+
+
+def fail_inside(model: Model, place: tuple[int, int]) -> Program:
+    """The same program, in which a node of a branch or a loop fails when its first operand is there."""
+    proto = executed(model)
+    number, at = place
+    _insert_before(proto, list(_nested(proto.graph))[number], at, "")
+    return _program(model, proto)
+
+
+def _nested(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield attribute.g
+                yield from _nested(attribute.g)
+
+
+def _insert_before(proto: onnx.ModelProto, graph: onnx.GraphProto, at: int, name: str) -> None:
+    """A node that fails, on which the node at this place depends."""
+    node = graph.node[at]
     operand = next(place for place, source in enumerate(node.input) if source)
     source = node.input[operand]
     node.input[operand] = "injected_view"
-    node.name = "hit"  # whose place is taken by the node that fails
-    _insert(proto, at, source, name)
+    _insert(proto, graph, at, source, name)
     # A view under its own shape: it depends on the node that fails, and copies nothing.
     made = [
         helper.make_node("Shape", [source], ["injected_shape"]),
@@ -52,15 +82,14 @@ def fail_in(model: Model, name: str) -> Program:
         helper.make_node("Reshape", [source, "injected_same"], ["injected_view"], allowzero=1),
     ]
     for place, extra in enumerate(made):
-        proto.graph.node.insert(at + _INSERTED + place, extra)
-    return _program(model, proto)
+        graph.node.insert(at + _INSERTED + place, extra)
 
 
 def fail_after(model: Model, name: str) -> Program:
     """The same program with one more node, which fails after this one, and which nobody knows."""
     proto = executed(model)
     at, node = next((at, node) for at, node in enumerate(proto.graph.node) if node.name == name)
-    _insert(proto, at + 1, node.output[0], "stranger")
+    _insert(proto, proto.graph, at + 1, node.output[0], "stranger")
     proto.graph.output.append(helper.make_tensor_value_info("injected_zero", onnx.TensorProto.INT64, []))
     return _program(model, proto, extra="injected_zero")
 
@@ -68,7 +97,7 @@ def fail_after(model: Model, name: str) -> Program:
 _INSERTED = 3
 
 
-def _insert(proto: onnx.ModelProto, at: int, source: str, name: str) -> None:
+def _insert(proto: onnx.ModelProto, graph: onnx.GraphProto, at: int, source: str, name: str) -> None:
     """A lookup that fails, of entry 1 in a table of one entry, once `source` is there. It would give a zero."""
     made = [
         helper.make_node("Size", [source], ["injected_size"]),
@@ -76,7 +105,7 @@ def _insert(proto: onnx.ModelProto, at: int, source: str, name: str) -> None:
         helper.make_node("Gather", ["injected_table", "injected_index"], ["injected_zero"], name=name),
     ]
     for place, node in enumerate(made):
-        proto.graph.node.insert(at + place, node)
+        graph.node.insert(at + place, node)
     proto.graph.initializer.append(helper.make_tensor("injected_one", onnx.TensorProto.INT64, [], [1]))
     proto.graph.initializer.append(helper.make_tensor("injected_table", onnx.TensorProto.INT64, [1], [0]))
 
