@@ -93,8 +93,8 @@ def trace(
         return found
     if note is None:
         note = (
-            "no node differs by more than the tolerances for all names when its values are looked at, which changes how "
-            "the whole is optimised and shares memory"
+            "no node differs by more than the tolerances for all names when its values are looked at, which changes "
+            "how the whole is optimised and shares memory"
         )
         note += f"; {_MOST_ALONE} of {same} values were looked at one at a time" if same > _MOST_ALONE else ""
     return Divergence(note=note)
