@@ -304,6 +304,10 @@ class MissingNameError(MaxGraphError, NotImplementedError):
     """A name of MAX that has no meaning here. No `AttributeError`: an import would hide what it says."""
 
 
+class MissingMemberError(MissingNameError, AttributeError):
+    """A member of a class of MAX that has no meaning here; to `hasattr` it is not there."""
+
+
 class WeightNameError(MaxGraphError, KeyError):
     """A checkpoint has no tensor of this name."""
 

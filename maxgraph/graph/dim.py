@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from ..errors import GraphTypeError, TypeRuleError
+from .only_in_max import MLIR, OnlyInMax
 from .polynomial import Polynomial
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Dim:
 
     _poly: Polynomial
     __slots__ = ("_poly",)
+    to_mlir = OnlyInMax(MLIR)
+    from_mlir = OnlyInMax(MLIR)
 
     def __new__(cls, value: DimLike) -> Dim:
         """Dispatches to the subclass that fits."""
@@ -176,6 +179,8 @@ class AlgebraicDim(Dim):
     """A size computed from symbols."""
 
     __slots__ = ()
+    attr = OnlyInMax("a dim is its normal form: see Dim.polynomial")
+    apply = OnlyInMax("compute with + - * // between dims")
 
 
 def _wrap(poly: Polynomial) -> Dim:

@@ -15,6 +15,7 @@ from . import ir
 from .coerce import tensor_of
 from .module import Module
 from .names import caller, check_name, local_names, unique
+from .only_in_max import CHAINS, GRAPH, MOJO, OnlyInMax
 from .type import BufferType, DeviceRef, TensorType, Type
 from .value import TensorValue, TensorValueLike, Value, check_same_graph
 from .weight import Weight
@@ -74,6 +75,10 @@ class Graph:
     """
 
     current = _Current()
+    device_chains = OnlyInMax(CHAINS)
+    always_ready_chain = OnlyInMax(CHAINS)
+    kernel_libraries_paths = OnlyInMax(MOJO)
+    debug = OnlyInMax(GRAPH["GraphDebugConfig"])
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import TypeRuleError, user_location
+from .only_in_max import MLIR, OnlyInMax
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -23,6 +24,8 @@ class Module:
         >>> module.top_level_graph_names()
         ['prefill', 'decode']
     """
+
+    mlir_module = OnlyInMax(MLIR)
 
     def __init__(self) -> None:
         self.graphs: list[Graph] = []

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import SupportsIndex, Union, overload
 
 from .dim import Dim, DimLike, StaticDim, SymbolicDim
+from .only_in_max import MLIR, OnlyInMax
 
 __all__ = ["Shape", "ShapeLike"]
 
@@ -21,6 +22,9 @@ class Shape(list[Dim]):
         >>> Shape([2, "n"]).text, Shape([2, 3]).rank
         ('[2, n]', 2)
     """
+
+    to_mlir = OnlyInMax(MLIR)
+    from_mlir = OnlyInMax(MLIR)
 
     def __init__(self, dims: ShapeLike = ()) -> None:
         super().__init__(Dim(dim) for dim in dims)

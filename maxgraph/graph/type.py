@@ -9,6 +9,7 @@ from typing import Any
 from ..dtype import DType
 from ..errors import GraphTypeError, TypeRuleError
 from .dim import Dim, StaticDim, SymbolicDim
+from .only_in_max import MLIR, OnlyInMax
 from .shape import Shape, ShapeLike
 
 __all__ = [
@@ -55,6 +56,9 @@ class DeviceRef:
     """
 
     __slots__ = ("device_type", "id")
+    to_mlir = OnlyInMax(MLIR)
+    from_mlir = OnlyInMax(MLIR)
+    to_device = OnlyInMax("a reference is only a name: make the device itself, driver.CPU() or driver.Accelerator(id)")
 
     def __init__(self, device_type: DeviceKind | str, id: int = 0) -> None:  # noqa: A002 - MAX's name
         self.device_type = DeviceKind.from_string(device_type) if isinstance(device_type, str) else device_type
@@ -110,6 +114,8 @@ class Type:
     """The base of all value types."""
 
     __slots__ = ()
+    to_mlir = OnlyInMax(MLIR)
+    from_mlir = OnlyInMax(MLIR)
 
 
 class TensorTypeBase(Type):

@@ -9,6 +9,7 @@ from ..dtype import DType
 from ..errors import GraphTypeError, TypeRuleError, user_location
 from . import ir
 from .dim import Dim
+from .only_in_max import OPAQUE, OnlyInMax
 from .shape import Shape, ShapeLike
 from .type import BufferType, DeviceRef, TensorType
 
@@ -54,6 +55,7 @@ class Value:
     """A tensor or a buffer of a graph under construction. Made by graphs and ops, never directly."""
 
     __slots__ = ("_ir",)
+    opaque = OnlyInMax(OPAQUE)
     _ir: ir.Value
 
     def __init__(self) -> None:

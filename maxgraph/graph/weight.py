@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..dtype import DType
 from ..errors import UnsupportedError, user_location
 from . import ir
+from .only_in_max import SHARDING, OnlyInMax
 from .shape import Shape, ShapeLike
 from .type import DeviceRef, TensorType
 from .value import TensorValue
@@ -41,6 +42,11 @@ class Weight(TensorValue):
     """
 
     __slots__ = ("_placeholder", "_type", "align", "name")
+    #: As in MAX of a weight that is neither quantised nor split over devices, and here no weight is.
+    quantization_encoding: None = None
+    shard_idx: None = None
+    sharding_strategy: None = None
+    shard = OnlyInMax(SHARDING)
 
     def __init__(
         self,

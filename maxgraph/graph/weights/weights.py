@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ...dtype import DType
+from ..only_in_max import OnlyInMax
 from ..shape import Shape, ShapeLike
 from ..type import DeviceRef
 from ..weight import Weight
@@ -81,6 +82,7 @@ class WeightData:
     dtype: DType
     shape: Shape
     quantization_encoding: None = None
+    to_buffer = OnlyInMax("give `data` to driver.Buffer.from_dlpack")
 
     @classmethod
     def from_numpy(cls, arr: np.ndarray[Any, Any], name: str) -> WeightData:
