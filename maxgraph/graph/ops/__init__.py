@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from .. import only_in_max
 from . import complex_ as complex  # noqa: A004 - MAX's name
+from . import random_ as random
 from .activations import gelu, relu, sigmoid, silu
 from .arithmetic import add, mul, sub
 from .arithmetic import pow_ as pow  # noqa: A004 - MAX's name
@@ -66,17 +67,19 @@ from .softmax import logsoftmax, softmax
 from .splitting import chunk, split
 from .tiling import repeat_interleave, tile
 from .transposed_convolution import conv2d_transpose
-from .trigonometry import cos, sin, tanh
+from .trigonometry import acos, atanh, cos, sin, tanh
 from .while_loop import while_loop
 from .windows import hann_window
 
 __all__ = [
     "abs",
+    "acos",
     "add",
     "argmax",
     "argmin",
     "argsort",
     "as_interleaved_complex",
+    "atanh",
     "avg_pool2d",
     "band_part",
     "bottom_k",
@@ -140,6 +143,7 @@ __all__ = [
     "pow",
     "print",
     "prod",
+    "random",
     "range",
     "rebind",
     "relu",
