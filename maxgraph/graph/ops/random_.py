@@ -248,7 +248,8 @@ def mixed_now(z: Array) -> Array:
 
     for bits, factor in _MIX:
         z = (z ^ (z >> np.uint64(bits))) * np.uint64(factor)
-    return z ^ (z >> np.uint64(_LAST))
+    found: Array = z ^ (z >> np.uint64(_LAST))
+    return found
 
 
 _uniform.samples(

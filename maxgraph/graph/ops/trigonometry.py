@@ -98,8 +98,9 @@ float_unary(tanh, lambda b, x: b.node("Tanh", x), lambda np, x: np.tanh(x), -4, 
 def _lower_acos(b: Emitter, x: Handle) -> Handle:
     """The kernel has single precision only; one step makes good what is lost.
 
-    With ``s = sin(y) = sqrt((1 - x)(1 + x))`` and the single-precision angle a, ``d = sin(y - a) = s cos(a) - x sin(a)``
-    is small, so that ``y = a + d + d**3 / 6``, also near 1 and -1, where a is off by some 3e-4.
+    With ``s = sin(y) = sqrt((1 - x)(1 + x))`` and the single-precision angle a,
+    ``d = sin(y - a) = s cos(a) - x sin(a)`` is small, so that ``y = a + d + d**3 / 6``, also near 1 and -1, where a is
+    off by some 3e-4.
     """
     angle = b.node("Acos", b.cast(x, DType.float32))
     if x.dtype is DType.float32:
