@@ -44,6 +44,7 @@ from .ranking import argsort, bottom_k, top_k
 from .rebinding import rebind
 from .reduce import mean, prod
 from .reduce import sum_ as sum  # noqa: A004 - MAX's name
+from .resizing import InterpolationMode, resize, resize_bicubic, resize_linear, resize_nearest
 from .rounding import ceil, floor, trunc
 from .rounding import round_ as round  # noqa: A004 - MAX's name
 from .scattering import (
@@ -72,6 +73,7 @@ from .while_loop import while_loop
 from .windows import hann_window
 
 __all__ = [
+    "InterpolationMode",
     "abs",
     "acos",
     "add",
@@ -149,6 +151,10 @@ __all__ = [
     "relu",
     "repeat_interleave",
     "reshape",
+    "resize",
+    "resize_bicubic",
+    "resize_linear",
+    "resize_nearest",
     "rms_norm",
     "round",
     "rsqrt",
