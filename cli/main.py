@@ -28,6 +28,8 @@ _COMMANDS = {
     "check": "check every byte, the graph, its plan, and what it computes",
     "inspect": "show what is in a .maxg file, without running it",
     "cache": "show or empty the cache of lowered graphs",
+    "ops": "list the ops, or show one",
+    "explain": "explain a code such as MG012",
     "doctor": "try all that maxgraph needs on this machine",
 }
 

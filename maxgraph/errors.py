@@ -28,6 +28,7 @@ __all__ = [
     "MaxGraphError",
     "MissingNameError",
     "NoGraphError",
+    "NoSeedError",
     "SourceLocation",
     "StateError",
     "StateInUseError",
@@ -64,6 +65,7 @@ CODES: dict[str, str] = {
     "MG023": "a malformed dimension",
     "MG024": "a tensor has no truth value, length or iteration while a graph is built",
     "MG025": "a name that only MAX can give a meaning",
+    "MG026": "random numbers without a seed",
     # Running a graph
     "MG030": "an input is missing or unknown",
     "MG031": "an input has the wrong shape",
@@ -254,6 +256,10 @@ class GraphIndexError(MaxGraphError, IndexError):
 
 class NoGraphError(MaxGraphError, LookupError):
     """An op was called outside a graph."""
+
+
+class NoSeedError(MaxGraphError, RuntimeError):
+    """Random numbers were asked for in a graph that has no seed."""
 
 
 class UnsupportedError(MaxGraphError, NotImplementedError):

@@ -29,7 +29,7 @@ def test_no_command_shows_the_help(maxg: Maxg) -> None:
     assert "error" not in done.err
 
 
-@pytest.mark.parametrize("command", ["", "build", "run", "compare", "inspect", "cache", "doctor"])
+@pytest.mark.parametrize("command", ["", "build", "run", "compare", "inspect", "cache", "ops", "explain", "doctor"])
 def test_help_fits_a_screen_and_shows_examples_first(command: str, maxg: Maxg) -> None:
     done = maxg(*([command] if command else []), "--help")
     lines = done.out.splitlines()

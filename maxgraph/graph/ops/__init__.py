@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from .. import only_in_max
 from . import complex_ as complex  # noqa: A004 - MAX's name
+from . import random_ as random
 from .activations import gelu, relu, sigmoid, silu
 from .arithmetic import add, mul, sub
 from .arithmetic import pow_ as pow  # noqa: A004 - MAX's name
@@ -43,6 +44,7 @@ from .ranking import argsort, bottom_k, top_k
 from .rebinding import rebind
 from .reduce import mean, prod
 from .reduce import sum_ as sum  # noqa: A004 - MAX's name
+from .resizing import InterpolationMode, resize, resize_bicubic, resize_linear, resize_nearest
 from .rounding import ceil, floor, trunc
 from .rounding import round_ as round  # noqa: A004 - MAX's name
 from .scattering import (
@@ -66,17 +68,20 @@ from .softmax import logsoftmax, softmax
 from .splitting import chunk, split
 from .tiling import repeat_interleave, tile
 from .transposed_convolution import conv2d_transpose
-from .trigonometry import cos, sin, tanh
+from .trigonometry import acos, atanh, cos, sin, tanh
 from .while_loop import while_loop
 from .windows import hann_window
 
 __all__ = [
+    "InterpolationMode",
     "abs",
+    "acos",
     "add",
     "argmax",
     "argmin",
     "argsort",
     "as_interleaved_complex",
+    "atanh",
     "avg_pool2d",
     "band_part",
     "bottom_k",
@@ -140,11 +145,16 @@ __all__ = [
     "pow",
     "print",
     "prod",
+    "random",
     "range",
     "rebind",
     "relu",
     "repeat_interleave",
     "reshape",
+    "resize",
+    "resize_bicubic",
+    "resize_linear",
+    "resize_nearest",
     "rms_norm",
     "round",
     "rsqrt",

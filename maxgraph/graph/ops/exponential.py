@@ -9,7 +9,7 @@ from .kernels import WIDE_FLOATS
 from .registry import op
 from .unary import float_unary
 
-__all__ = ["exp", "log", "log1p", "rsqrt", "sqrt"]
+__all__ = ["exp", "log", "log1p", "lower_log1p", "rsqrt", "sqrt"]
 
 
 @op()
@@ -66,7 +66,7 @@ def log(x: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
 float_unary(log, lambda b, x: b.node("Log", x), lambda np, x: np.log(x), 0.1, 4)
 
 
-def _lower_log1p(b: Emitter, x: Handle) -> Handle:
+def lower_log1p(b: Emitter, x: Handle) -> Handle:
     """``log(u) * x / d`` with ``u = 1 + x`` and ``d = u - 1``: what is lost in u is made good by ``x / d`` (Kahan).
 
     Where u rounds to 1 the result is x itself; where d is x (also an infinity) the ratio is 1.
@@ -104,7 +104,7 @@ def log1p(x: TensorValueLike) -> TensorValue:  # type: ignore[empty-body]
     """
 
 
-float_unary(log1p, _lower_log1p, lambda np, x: np.log1p(x), -0.9, 4, kernels=WIDE_FLOATS)
+float_unary(log1p, lower_log1p, lambda np, x: np.log1p(x), -0.9, 4, kernels=WIDE_FLOATS)
 
 
 @op()
