@@ -11,6 +11,7 @@ from . import random_ as random
 from .activations import gelu, relu, sigmoid, silu
 from .arithmetic import add, mul, sub
 from .arithmetic import pow_ as pow  # noqa: A004 - MAX's name
+from .attention import scaled_dot_product_attention
 from .axes import permute, transpose
 from .bands import band_part
 from .buffer import buffer_create, buffer_load, buffer_store
@@ -45,6 +46,7 @@ from .rebinding import rebind
 from .reduce import mean, prod
 from .reduce import sum_ as sum  # noqa: A004 - MAX's name
 from .resizing import InterpolationMode, resize, resize_bicubic, resize_linear, resize_nearest
+from .rotary import rotary_embedding
 from .rounding import ceil, floor, trunc
 from .rounding import round_ as round  # noqa: A004 - MAX's name
 from .scattering import (
@@ -156,8 +158,10 @@ __all__ = [
     "resize_linear",
     "resize_nearest",
     "rms_norm",
+    "rotary_embedding",
     "round",
     "rsqrt",
+    "scaled_dot_product_attention",
     "scatter",
     "scatter_add",
     "scatter_max",
