@@ -12,7 +12,7 @@ from ..graph.dim import Dim
 from ..graph.graph import Graph
 from ..graph.ops.emitter import Handle, OnnxAttribute, Window
 from ..graph.shape import Shape
-from ..graph.type import BufferType, DeviceRef, TensorType
+from ..graph.type import BufferType, DeviceRef, TensorType, static_dim
 from .blocks import Scope, emit_cond, emit_while_loop
 from .buffers import BufferTrack, Choices, Load, Store, VersionTrack, dead_stores
 from .kernels import METADATA_ONLY
@@ -73,6 +73,8 @@ class GraphEmitter:
         self._loads = 0
         self._stores = 0
         self._constants: dict[tuple[Any, ...], str] = {}
+        self._viewed: dict[str, Handle] = {}
+        self._in_range: dict[tuple[str, Dim], Handle] = {}
         self._weights: dict[str, str] = {}
         self._weight_infos = weights
         position = 0
@@ -219,7 +221,9 @@ class GraphEmitter:
         """`x` under another shape."""
         if x.shape == shape:
             return x
+        x = self._viewed.get(x.name, x)  # a view of a view is a view of what that one shows
         result = self.node("Reshape", x, self.dims(shape), shape=shape, allowzero=1)
+        self._viewed[result.name] = x
         if x.name in self.input_positions:
             self.input_positions[result.name] = self.input_positions[x.name]
         return result
@@ -333,6 +337,67 @@ class GraphEmitter:
         self._stores += 1
         store = Store(number, self.onnx.nodes[-1], gate, False, False, self.node_here, window)
         self._add_version(track, version.name, version.shape, store)
+
+    def can_update(self, *buffers: Handle) -> bool:
+        """Whether each of these buffers has one memory for all its versions, and is changed outside of blocks."""
+        return self.scope is None and all(self.tracks[buffer.name].shared for buffer in buffers)
+
+    def update(
+        self,
+        op_type: str,
+        *inputs: Handle | None,
+        outputs: Sequence[TensorType | Handle],
+        gate: int = 0,
+        window: Window | None = None,
+        domain: str = "",
+        since: int = 1,
+        **attributes: OnnxAttribute | None,
+    ) -> tuple[Handle, ...]:
+        """One ONNX node that yields new contents of buffers, which are among its inputs."""
+        given = [
+            h if h is None or h.name not in self.tracks else self.version_as(self.tracks[h.name], h.shape)
+            for h in inputs
+        ]
+        types = [o.type if isinstance(o, Handle) else o for o in outputs]
+        made = self.nodes(op_type, *given, types=types, domain=domain, since=since, **attributes)
+        writer = self.onnx.nodes[-1]
+        for output, handle in zip(outputs, made, strict=True):
+            if not isinstance(output, Handle):
+                continue
+            if self.scope is not None:
+                self._store_inside(output.name, handle)
+                continue
+            store = Store(self._stores, writer, gate, False, False, self.node_here, window)
+            self._stores += 1
+            self._add_version(self.tracks[output.name], handle.name, output.shape, store)
+        return tuple(handle for output, handle in zip(outputs, made, strict=True) if not isinstance(output, Handle))
+
+    def in_range(self, index: Handle, high: Dim, message: str) -> Handle:
+        """An int64 tensor whose elements are sure to be from 0 to `high`."""
+        position = self.input_positions.get(index.name)
+        is_known = {symbol.name for symbol in high.parameters} <= self.input_symbols
+        if position is not None and is_known and not self.in_block and not index.rank:
+            # Of no size: what is negative does not count from the end.
+            self.index_check(position, Dim(0), Dim(0), high, message)
+            return index
+        key = (index.name, high)
+        if self.scope is not None or key not in self._in_range:
+            least = index if not index.rank else self.node("ReduceMin", index, keepdims=0, since=18, shape=Shape([]))
+            most = index if not index.rank else self.node("ReduceMax", index, keepdims=0, since=18, shape=Shape([]))
+            limit = self.reshape(self.sizes.value(high), Shape([]))
+            from_zero = self.node("GreaterOrEqual", least, self.constant(0), since=16, dtype=DType.bool)
+            to_limit = self.node("LessOrEqual", most, limit, since=16, dtype=DType.bool)
+            zero = self.check(self.node("And", from_zero, to_limit), message)
+            checked = self.node("Add", index, zero)
+            if self.scope is not None:
+                return checked
+            self._in_range[key] = checked
+        return self._in_range[key]
+
+    def at_least(self, size: Dim, low: int, message: str) -> None:
+        """Lets the execution fail with `message` where a size is less than `low`."""
+        if static_dim(size) is None:
+            self.dim_check(size, Dim(low), message)
 
     def skip_store(self) -> None:
         """Counts a store that writes nothing."""

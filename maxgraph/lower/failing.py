@@ -52,13 +52,16 @@ _SURE = frozenset(
         *("Min", "Mod", "Mul", "Or", "Pow", "Sub", "Where", "Xor", "ArgMax", "ArgMin", "CumSum", "ReduceMax"),
         *("ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "Cast", "Concat", "Expand", "Gather", "Range"),
         *("ScatterElements", "ScatterND", "Slice", "TensorScatter", "Transpose", "Gemm", "MatMul"),
-        *("LayerNormalization", "RMSNormalization", "BitCast", "Trilu", "Tile", "Pad", "Split"),
+        *("LayerNormalization", "RMSNormalization", "RotaryEmbedding", "BitCast", "Trilu", "Tile", "Pad", "Split"),
         *VIEWS,
         *METADATA_ONLY,
     ]
 )
 _SURE_FUSED = frozenset(
-    ["BiasGelu", "FastGelu", "FusedGemm", "FusedMatMul", "Gelu", "QuickGelu", "SkipLayerNormalization"]
+    [
+        *("BiasGelu", "FastGelu", "FusedGemm", "FusedMatMul", "Gelu", "GroupQueryAttention", "QuickGelu"),
+        "SkipLayerNormalization",
+    ]
 )
 _CONTROL = frozenset(["If", "Loop", "Scan"])
 

@@ -57,6 +57,8 @@ class Draw:
 
 def cases_of(row: Kernel, draw: Draw) -> list[Case]:
     """The calls that test a row."""
+    if row.op_type == "GroupQueryAttention":
+        return _cached_attention(min(row.operands), draw)
     special = _SPECIAL.get(row.op_type)
     if special is not None:
         return special(draw)
@@ -158,6 +160,28 @@ def _prelu(draw: Draw) -> list[Case]:
 def _trilu(draw: Draw) -> list[Case]:
     ways = [(upper, diagonal) for upper in (0, 1) for diagonal in (-1, 0, 1)]
     return [Case([None, np.array(diagonal)], draw.square, {"upper": upper}) for upper, diagonal in ways]
+
+
+def _cached_attention(operand: int, draw: Draw) -> list[Case]:
+    """Steps that fill the caches, for elsewhere the kernel promises nothing of what lies behind in memory apart."""
+    found = []
+    for width, stored, batch, way in (
+        (8, 1, 1, {}),
+        (64, 1, 1, {"softcap": 2.0}),
+        (8, draw.n, 1, {}),
+        (16, (draw.n + 1) // 2, 1, {"local_window_size": 2}),
+        (16, 1, 2, {"do_rotary": 1}),
+    ):
+        heads, groups = 4, 2
+        rows = [draw(batch, stored, count * width) for count in (heads, groups, groups)]
+        caches: list[Array | None] = [draw(batch, groups, draw.n, width) for _ in range(2)]
+        caches[operand - 3] = None
+        lengths = [np.full(batch, draw.n - 1, np.int32), np.array(draw.n, np.int32)]
+        turns = [draw(draw.n, width // 2) for _ in range(2)] if "do_rotary" in way else []
+        sizes = {"num_heads": heads, "kv_num_heads": groups}
+        shape = (batch, groups, draw.n, width)
+        found.append(Case([*rows, *caches, *lengths, *turns], shape, {**sizes, **way}))
+    return found
 
 
 _SPECIAL: dict[str, Callable[[Draw], list[Case]]] = {

@@ -37,6 +37,7 @@ class Kernel:
 
     Attributes:
         operands: The operands that may lie in the output's memory, several at once where they are the same value.
+        output: The output that it is about; a kernel with several outputs has a row for each.
         types: The element types of numpy for which onnxruntime's CPU provider has the kernel; all of them are tested.
         unset: Attributes that must be absent or 0: with them the kernel is wrong.
     """
@@ -46,6 +47,7 @@ class Kernel:
     types: tuple[str, ...]
     domain: str = ""
     unset: tuple[str, ...] = ()
+    output: int = 0
 
 
 _FLOAT = ("float32", "float16")
@@ -92,10 +94,13 @@ _ROWS = [
     Kernel("PRelu", _DATA, _FLOAT),
     Kernel("BiasGelu", _DATA, _FLOAT, "com.microsoft"),
     Kernel("Gemm", frozenset({2}), _FLOATS),
+    # Past and present keys, and values. In memory apart, it leaves what lies behind the present ones undefined.
+    Kernel("GroupQueryAttention", frozenset({3}), _FLOAT, "com.microsoft", output=1),
+    Kernel("GroupQueryAttention", frozenset({4}), _FLOAT, "com.microsoft", output=2),
 ]
 
-#: By (domain, operator), for onnxruntime's CPU provider.
-IN_PLACE: dict[tuple[str, str], Kernel] = {(row.domain, row.op_type): row for row in _ROWS}
+#: By (domain, operator, output), for onnxruntime's CPU provider.
+IN_PLACE: dict[tuple[str, str, int], Kernel] = {(row.domain, row.op_type, row.output): row for row in _ROWS}
 
 #: Operators whose kernels hand out their input's own memory, unless their result is an output of the graph. A Cast
 #: always copies: one that changes nothing is never emitted, and if it were, it would be removed or would copy.
@@ -105,9 +110,9 @@ VIEWS = frozenset({"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Dr
 METADATA_ONLY = frozenset({"Shape", "Size"})
 
 
-def may_overwrite(node: Node, operands: frozenset[int]) -> bool:
-    """Whether the node's kernel is right when these operands lie in the memory that it writes."""
-    row = IN_PLACE.get((node.domain, node.op_type))
+def may_overwrite(node: Node, operands: frozenset[int], output: int = 0) -> bool:
+    """Whether the node's kernel is right when these operands lie in the memory that it writes an output to."""
+    row = IN_PLACE.get((node.domain, node.op_type, output))
     if row is None or not operands <= row.operands:
         return False
     return not any(attribute.name in row.unset and attribute.i for attribute in node.attribute)

@@ -98,8 +98,8 @@ def prove_shared(
         elif _is_if(executed, writer):
             for part in _branch_faults(executed, writer, versions[k], memory[k - 1], checks):
                 fault(part, k, versions[k], node.op_type)
-        elif inside and not may_overwrite(node, inside):
-            allowed = may_overwrite(node, frozenset())
+        elif inside and not may_overwrite(node, inside, list(node.output).index(versions[k])):
+            allowed = may_overwrite(node, frozenset(), list(node.output).index(versions[k]))
             fault(Part.OPERANDS if allowed and len(inside) > 1 else Part.KERNEL, k, versions[k], node.op_type)
         if k == 1:
             for check in checks:
@@ -148,7 +148,7 @@ def _branch_faults(
         inside = frozenset(at for at, name in enumerate(branch.operands[writer]) if name in memory)
         if _is_if(branch, writer):
             yield from _branch_faults(branch, writer, new, memory, checks)
-        elif inside and not may_overwrite(maker, inside):
+        elif inside and not may_overwrite(maker, inside, list(maker.output).index(new)):
             yield Part.KERNEL
         for check in checks:
             guard = branch.producer.get(check)

@@ -80,7 +80,7 @@ def _intermediate(
             and name not in taken
             and (type_.dtype, type_.shape) == (track.type.dtype, track.type.shape)
             and executed.nodes[maker].op_type not in VIEWS
-            and may_overwrite(writer, frozenset({operand}))
+            and may_overwrite(writer, frozenset({operand}), list(writer.output).index(names[at]))
             and not prove_shared(executed, [*names[:at], name, *names[at:]], checks)
         ):
             return str(name)

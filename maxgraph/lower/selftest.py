@@ -31,6 +31,8 @@ FEWER_SIZES = (1, 3, 64, 300)
 SELF_TEST_SIZES = (3, 64)
 _THREADS = (1, 2)
 _CUDA_PROVIDER = "CUDAExecutionProvider"
+#: Kernels with more than one output.
+OUTPUTS = {"GroupQueryAttention": 3}
 _OPSETS = {"": 24, "com.microsoft": 1}
 _TOLERANCE = 1e-5
 _TOLERANCE_16 = 1e-2
@@ -71,12 +73,13 @@ def open_case(row: Kernel, case: Case, state: Array, provider: str, threads: int
 
     given = _given(case, state)
     names = ["s" if x is None else f"x{at}" for at, x in enumerate(case.operands)]
-    node = helper.make_node(row.op_type, names, ["out"], domain=row.domain, **case.attributes)
+    results = [f"out{at}" for at in range(OUTPUTS.get(row.op_type, 1))]
+    node = helper.make_node(row.op_type, names, results, domain=row.domain, **case.attributes)
     kinds = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in given.items()}
     inputs = [helper.make_tensor_value_info(name, kinds[name], array.shape) for name, array in given.items()]
     # Some rows yield another rank; onnxruntime only needs the element type here.
-    output = helper.make_tensor_value_info("out", kinds["s"], None)
-    graph = helper.make_graph([node], "selftest", inputs, [output])
+    outputs = [helper.make_tensor_value_info(name, kinds["s"], None) for name in results]
+    graph = helper.make_graph([node], "selftest", inputs, outputs)
     opsets = [helper.make_opsetid(domain, version) for domain, version in _OPSETS.items()]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     options = ort.SessionOptions()
@@ -87,22 +90,31 @@ def open_case(row: Kernel, case: Case, state: Array, provider: str, threads: int
 
 
 def _is_right(row: Kernel, case: Case, state: Array, provider: str, threads: int) -> bool:
-    """Whether the result in the buffer's own memory is the result apart."""
+    """Whether the result in the buffer's own memory is the result apart, and so are the other results."""
     import onnxruntime as ort
 
     session, given = open_case(row, case, state, provider, threads), _given(case, state)
-    apart = session.run(None, given)[0]
+    apart = session.run(None, given)
     binding = session.io_binding()
     place = "cuda" if provider == _CUDA_PROVIDER else "cpu"
     values = {name: ort.OrtValue.ortvalue_from_numpy(array.copy(), place) for name, array in given.items()}
     for name, value in values.items():
         binding.bind_ortvalue_input(name, value)
-    binding.bind_output("out", place, 0, state.dtype.type, apart.shape, values["s"].data_ptr())
+    for at, expected in enumerate(apart):
+        if at == row.output:
+            binding.bind_output(f"out{at}", place, 0, state.dtype.type, expected.shape, values["s"].data_ptr())
+        else:
+            binding.bind_output(f"out{at}", place)
     session.run_with_iobinding(binding)
-    over = values["s"].numpy().reshape(apart.shape)
-    if state.dtype.kind != "f":
+    found = [value.numpy() for value in binding.get_outputs()]
+    found[row.output] = values["s"].numpy().reshape(apart[row.output].shape)
+    return all(_same(ours, expected) for ours, expected in zip(found, apart, strict=True))
+
+
+def _same(over: Array, apart: Array) -> bool:
+    if apart.dtype.kind != "f":
         return bool(np.array_equal(over, apart))
-    tolerance = _TOLERANCE_16 if state.dtype.itemsize == 2 else _TOLERANCE
+    tolerance = _TOLERANCE_16 if apart.dtype.itemsize == 2 else _TOLERANCE
     return bool(np.allclose(over, apart, rtol=tolerance, atol=tolerance / 10, equal_nan=True))
 
 

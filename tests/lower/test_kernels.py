@@ -23,7 +23,7 @@ from maxgraph.reference import Interpreter
 
 CPU = "CPUExecutionProvider"
 MS = "com.microsoft"
-ROWS = pytest.mark.parametrize("row", IN_PLACE.values(), ids=lambda row: row.op_type)
+ROWS = pytest.mark.parametrize("row", IN_PLACE.values(), ids=lambda row: f"{row.op_type}-{row.output}")
 TYPES = ("float32", "float64", "float16", "bool", *(f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64)))
 
 
@@ -122,7 +122,7 @@ def test_a_row_that_is_wrong_fails_the_self_test(monkeypatch: pytest.MonkeyPatch
         return at_operand(0, draw)
 
     assert wrong_at(row, CPU, sizes=[1], cases=product) is None
-    monkeypatch.setattr(selftest, "IN_PLACE", {("", "MatMul"): Kernel("Transpose", frozenset({0}), ("float32",))})
+    monkeypatch.setattr(selftest, "IN_PLACE", {("", "MatMul", 0): Kernel("Transpose", frozenset({0}), ("float32",))})
     assert failing_rows(CPU) == (1, ["Transpose"])
 
 
@@ -170,5 +170,5 @@ def test_sizes_reach_beyond_small_operands() -> None:
 
 
 def test_every_row_names_an_operator() -> None:
-    for domain, op_type in IN_PLACE:
+    for domain, op_type, _ in IN_PLACE:
         assert domain == MS or onnx.defs.has(op_type, domain), op_type

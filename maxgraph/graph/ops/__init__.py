@@ -15,6 +15,7 @@ from .attention import scaled_dot_product_attention
 from .axes import permute, transpose
 from .bands import band_part
 from .buffer import buffer_create, buffer_load, buffer_store
+from .cached_attention import cached_attention
 from .calling import call
 from .cast import cast
 from .comparison import equal, greater, greater_equal, not_equal
@@ -92,6 +93,7 @@ __all__ = [
     "buffer_load",
     "buffer_store",
     "buffer_store_slice",
+    "cached_attention",
     "call",
     "cast",
     "ceil",

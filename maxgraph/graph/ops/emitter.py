@@ -165,6 +165,43 @@ class Emitter(Protocol):
         """New contents for a part of a buffer, at a cost in proportion to that part; dynamic bounds are checked."""
         ...
 
+    def can_update(self, *buffers: Handle) -> bool:
+        """Whether `update` may give these buffers a node that is right only where it changes them in place."""
+        ...
+
+    def update(
+        self,
+        op_type: str,
+        *inputs: Handle | None,
+        outputs: Sequence[TensorType | Handle],
+        gate: int = 0,
+        window: Window | None = None,
+        domain: str = "",
+        since: int = 1,
+        **attributes: OnnxAttribute | None,
+    ) -> tuple[Handle, ...]:
+        """One ONNX node that yields new contents of buffers, which are among its inputs.
+
+        Args:
+            op_type, domain, since, attributes: As for `node`.
+            *inputs: A buffer stands for its contents at this point of the program.
+            outputs: For each output its type, or the buffer whose new contents it is.
+            gate: An input that other nodes may be made to come before; it is a value, and no buffer.
+            window: The part of each buffer that changes; None: perhaps all of it.
+
+        Returns:
+            The outputs that are no buffer's.
+        """
+        ...
+
+    def in_range(self, index: Handle, high: Dim, message: str) -> Handle:
+        """An int64 tensor whose elements are sure to be from 0 to `high`: checked on the feed, or in the graph."""
+        ...
+
+    def at_least(self, size: Dim, low: int, message: str) -> None:
+        """Lets the execution fail with `message` where a size is less than `low`."""
+        ...
+
     def cond(self, pred: Handle, then_block: Block, else_block: Block) -> Sequence[Handle]:
         """The results of one of two blocks; buffers are as that block leaves them."""
         ...
