@@ -10,7 +10,7 @@ import onnx.parser
 import onnxruntime
 
 Array = np.ndarray[Any, Any]
-_HEAD = '<ir_version: 10, opset_import: ["": 24]>\n'
+_HEAD = '<ir_version: 10, opset_import: ["": 24, "com.microsoft": 1]>\n'
 
 
 def session(text: str, threads: int) -> onnxruntime.InferenceSession:
