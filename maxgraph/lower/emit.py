@@ -73,6 +73,7 @@ class GraphEmitter:
         self._loads = 0
         self._stores = 0
         self._constants: dict[tuple[Any, ...], str] = {}
+        self._turned: dict[str, Handle] = {}
         self._viewed: dict[str, Handle] = {}
         self._in_range: dict[tuple[str, Dim], Handle] = {}
         self._weights: dict[str, str] = {}
@@ -227,6 +228,15 @@ class GraphEmitter:
         if x.name in self.input_positions:
             self.input_positions[result.name] = self.input_positions[x.name]
         return result
+
+    def note_transposed(self, turned: Handle, x: Handle) -> None:
+        """Notes that a value is the transpose of a matrix."""
+        if x.name in self.onnx.weights:
+            self._turned[turned.name] = x
+
+    def transposed_weight(self, x: Handle) -> Handle | None:
+        """The weight whose transpose `x` is; None if it is not one's."""
+        return self._turned.get(x.name)
 
     def check(self, ok: Handle, message: str) -> Handle:
         """A node that fails unless `ok` holds: it looks up entry 0 or, out of range, 1 of a table with one entry."""

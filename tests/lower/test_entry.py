@@ -31,7 +31,7 @@ def rich() -> Graph:
     with Graph("rich", input_types=types, input_names=["cache", "x", "at"]) as graph:
         cache, x, at = graph.inputs
         steps = ops.buffer_create(BufferType(DType.int64, [], CPU), 3, name="steps")
-        row = ops.relu(x.tensor @ w + x.tensor @ ops.transpose(Weight("v", DType.float32, [30, 40]), 0, 1))
+        row = ops.relu(x.tensor @ w + x.tensor @ (1.0 * ops.transpose(Weight("v", DType.float32, [30, 40]), 0, 1)))
         cache.buffer[at.tensor] = row[at.tensor]
         cache.buffer[steps[...]] = row[0]
         steps[...] = steps[...] + 1

@@ -58,7 +58,7 @@ def program(name: str = "program", factor: float = 2.0) -> Graph:
     types = [BufferType(DType.float32, [2, 30], CPU), TensorType(DType.float32, [2, 40], CPU)]
     with Graph(name, input_types=types, input_names=["total", "x"]) as graph:
         total, x = graph.inputs[0].buffer, graph.inputs[1].tensor
-        folded = ops.transpose(Weight("folded", DType.float32, [30, 40]), 0, 1)
+        folded = 1.0 * ops.transpose(Weight("folded", DType.float32, [30, 40]), 0, 1)
         total[...] = total[...] * factor + (x @ Weight("plain", DType.float32, [40, 30]) + x @ folded)
         graph.output(sum=ops.sum(total[...], axis=1))
     return graph

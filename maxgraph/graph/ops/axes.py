@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..type import TensorType
+from ..type import TensorType, static_dim
 from ..value import TensorValue, TensorValueLike
 from .coerced import tensor_operand
 from .emitter import Emitter, Handle
@@ -79,7 +79,14 @@ def _(x: TensorType, dims: tuple[int, ...]) -> TensorType:
 
 @permute.lowers
 def _(b: Emitter, x: Handle, dims: tuple[int, ...]) -> Handle:
-    return b.node("Transpose", x, perm=[axis % x.rank for axis in dims], shape=b.results[0].shape)
+    order = [axis % x.rank for axis in dims]
+    moved = [axis for axis in order if static_dim(x.shape[axis]) != 1]
+    if moved == sorted(moved):  # no element changes its place: a view
+        return b.reshape(x, b.results[0].shape)
+    turned = b.node("Transpose", x, perm=order, shape=b.results[0].shape)
+    if order == [1, 0]:
+        b.note_transposed(turned, x)
+    return turned
 
 
 @permute.reference
@@ -93,5 +100,7 @@ permute.samples(
     {"x": bf16[2, 3], "dims": [1, 0]},
     {"x": b1[3], "dims": [0]},
     {"x": f32[()], "dims": []},
+    {"x": f32[1, 3, 1, 2], "dims": [1, 2, 0, 3]},
+    {"x": f32["n:4", 1, 2], "dims": [1, 0, 2]},
     {"x": f32[0, 3], "dims": [1, 0]},
 )

@@ -131,6 +131,14 @@ class Emitter(Protocol):
         """`x` under another shape, without a copy; `x` itself where it has that shape."""
         ...
 
+    def note_transposed(self, turned: Handle, x: Handle) -> None:
+        """Notes that a value is the transpose of a matrix, for kernels that read one either way."""
+        ...
+
+    def transposed_weight(self, x: Handle) -> Handle | None:
+        """The weight whose transpose `x` is; None if it is not one's."""
+        ...
+
     def check(self, ok: Handle, message: str) -> Handle:
         """Lets the execution fail with `message`, before any buffer is changed, unless the bool scalar `ok` holds.
 

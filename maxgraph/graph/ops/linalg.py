@@ -77,6 +77,10 @@ def _(lhs: TensorType, rhs: TensorType) -> TensorType:
 
 @matmul.lowers
 def _(b: Emitter, lhs: Handle, rhs: Handle) -> Handle:
+    weight = b.transposed_weight(rhs) if rhs.dtype is DType.float32 else None
+    if weight is not None and lhs.rank > 1:
+        # The transpose is not made: onnxruntime would keep it beside the weight.
+        return b.node("FusedMatMul", lhs, weight, domain="com.microsoft", transB=1, shape=b.results[0].shape)
     return computed(b, _KERNELS, lambda x, y: b.node("MatMul", x, y, shape=b.results[0].shape), lhs, rhs)
 
 
